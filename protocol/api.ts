@@ -1,0 +1,297 @@
+// What users see of a client: its interface, its options, what it reports.
+// Types only, no behaviour.
+// Implemented by client.ts, exported by mod.ts.
+
+import type { AddWatchMode, CreateMode, WatcherType } from "./codes.ts";
+import type { Environment } from "./environment.ts";
+import type { Data, Op, OpResult, ReadOp, ReadResult } from "./multi.ts";
+import type { Acl, ClientInfo, Stat } from "./records.ts";
+import type { TlsOptions, Transport } from "./transport/mod.ts";
+import type { Watcher } from "./watches.ts";
+
+/** A credential, e.g. `{ scheme: "digest", auth: "user:password" }`. */
+export interface Auth {
+  /** `digest`, or another scheme the servers know. */
+  scheme: string;
+  /** The secret itself; text goes as UTF-8. */
+  auth: string | Uint8Array;
+}
+
+/** Options of {@linkcode connect}. Durations are ms, sizes are bytes. */
+export interface ConnectOptions {
+  /**
+   * How long the ensemble keeps the session without hearing of us; default
+   * 30,000. This is asked for: the server decides (`client.session.timeout`).
+   */
+  sessionTimeout?: number;
+  /** For connect() as a whole; default: `sessionTimeout`. */
+  connectTimeout?: number;
+  /** Put in front of every path; it is not made for you. Also as the end of the connect string. */
+  chroot?: string;
+  /** Shown to every server, also after a reconnect, before anything else. */
+  auth?: readonly Auth[];
+  /** For znodes created without an ACL of their own; default: everybody may do everything. */
+  acl?: readonly Acl[];
+  /** Take a server that is cut off from its ensemble, for reading; default false. */
+  readOnly?: boolean;
+  /** Not available yet with the built-in transport. */
+  tls?: boolean | TlsOptions;
+  /** Largest packet to accept; default 16 MiB. Requests may have 1,048,575 bytes. */
+  maxPacket?: number;
+  /** How to reach a server; default: TCP by node:net. */
+  transport?: Transport;
+  /** Clocks, timers and randomness; default: those of the host. */
+  environment?: Environment;
+  /** Called with every packet that goes or comes, for tracing. */
+  onPacket?: (packet: Packet) => void;
+  /** Gives up connecting; connect() rejects with its reason. */
+  signal?: AbortSignal;
+}
+
+/** One packet, for tracing. */
+export interface Packet {
+  /** Which way it went. */
+  direction: "sent" | "received";
+  /** Its transaction id; null for the handshake. */
+  xid: number | null;
+  /** The operation of a request, "connect" or "event"; null for replies: match them by `xid`. */
+  op: string | null;
+  /** The packet without its length prefix. May contain secrets. */
+  bytes: Uint8Array;
+}
+
+/**
+ * Where a session stands. "expired", "auth-failed" and "closed" are for ever;
+ * after "disconnected" it may be connected again.
+ */
+export type SessionState =
+  | "connecting"
+  | "connected"
+  | "connected-read-only"
+  | "disconnected"
+  | "expired"
+  | "auth-failed"
+  | "closed";
+
+/** One session of a client with its ensemble. A new session is a new object. */
+export interface Session {
+  /** The id the ensemble gave it; 0n before that. */
+  readonly id: bigint;
+  /** The timeout the server granted, in ms; before that, the one asked for. */
+  readonly timeout: number;
+  /** Where it stands now. */
+  readonly state: SessionState;
+  /**
+   * Aborts once this session can never come back, with a SessionExpiredError,
+   * ClientClosedError or AuthFailedError.
+   */
+  readonly signal: AbortSignal;
+}
+
+/** A session went from one state to another. */
+export interface StateChange {
+  /** The state it is in now. */
+  state: SessionState;
+  /** The session it is about; after "expired" `client.session` is a new one already. */
+  session: Session;
+  /** Why, where there is a reason. */
+  cause?: Error;
+}
+
+/** Something a person should know of, but no call can report. */
+export interface Warning {
+  /**
+   * - `watcher-threw`, `listener-threw`: a function of yours; `cause` has the error.
+   * - `foreign-child`: a lock's directory holds a znode that is no contender.
+   * - `requeued`: a waiter lost its place and entered the queue again.
+   * - `sequence-health`: a lock's directory has used up most of its numbers.
+   * - `fence-missing`: somebody deleted the fence of an exclusive lock.
+   */
+  kind:
+    | "watcher-threw"
+    | "listener-threw"
+    | "foreign-child"
+    | "requeued"
+    | "sequence-health"
+    | "fence-missing";
+  /** What happened, for people. */
+  message: string;
+  /** The path it is about, if any. */
+  path?: string;
+  /** The error behind it, if any. */
+  cause?: unknown;
+}
+
+/** Gives up waiting for a call. What was sent may happen all the same. */
+export interface CallOptions {
+  /** The call rejects with its reason once it aborts. */
+  signal?: AbortSignal;
+}
+
+/** Options of calls that can leave a watch. */
+export interface WatchOptions extends CallOptions {
+  /** Called once, at the next change or when the session ends; only if the call resolved. */
+  watch?: Watcher;
+}
+
+/** Options of calls that compare a version. */
+export interface VersionOptions extends CallOptions {
+  /** Only if the znode has this version; -1, the default: any. */
+  version?: number;
+}
+
+/** Options of {@linkcode Client.create}. */
+export interface CreateOptions extends CallOptions {
+  /** Default `persistent`. */
+  mode?: CreateMode;
+  /** Default: that of connect(). */
+  acl?: readonly Acl[];
+  /** Lifetime in ms, for the modes with a ttl. */
+  ttl?: number;
+  /** Make missing parents first, as plain persistent znodes; default false. */
+  parents?: boolean;
+}
+
+/**
+ * A ZooKeeper client. Made by {@linkcode connect}.
+ *
+ * Calls go out in the order in which they are made, and all of one turn of the
+ * event loop in one write. While there is no connection they wait. If the
+ * connection is lost before the reply, reads are sent again by themselves;
+ * writes reject with a ConnectionLossError, because they may have happened. If
+ * the session ends, calls reject with a SessionExpiredError, and the client goes
+ * on with a new session.
+ *
+ * Every call rejects with a ServerError if the server refused it, with a
+ * ClientClosedError after close(), with a TypeError or RangeError, before
+ * anything is sent, for arguments that cannot be.
+ */
+export interface Client extends AsyncDisposable {
+  /** The current session; replaced by a new object when it has expired. */
+  readonly session: Session;
+  /** Aborts only when the client itself is finished: by close(), or because the credentials of connect() were refused. */
+  readonly signal: AbortSignal;
+  /** Where time, timers and randomness come from. */
+  readonly environment: Environment;
+
+  /** Makes a znode. `zxid` is the transaction that made it, its czxid. Rejects with NodeExists, NoNode (no parent), NoChildrenForEphemerals… */
+  create(
+    path: string,
+    data?: Data,
+    options?: CreateOptions,
+  ): Promise<{ path: string; zxid: bigint }>;
+  /** Like create(), and answers the Stat as well. Needs 3.5. */
+  create2(
+    path: string,
+    data?: Data,
+    options?: CreateOptions,
+  ): Promise<{ path: string; zxid: bigint; stat: Stat }>;
+  /** Removes a znode without children. Rejects with NoNode, NotEmpty, BadVersion… */
+  delete(path: string, options?: VersionOptions): Promise<void>;
+  /** The Stat of a znode, or null. A watch tells of its creation, deletion and change of data. */
+  exists(path: string, options?: WatchOptions): Promise<Stat | null>;
+  /** Data and Stat of a znode. A watch tells of its deletion and change of data; none is left if it rejects. */
+  getData(
+    path: string,
+    options?: WatchOptions,
+  ): Promise<{ data: Uint8Array | null; stat: Stat }>;
+  /** Replaces the data. Rejects with NoNode, BadVersion… */
+  setData(path: string, data: Data, options?: VersionOptions): Promise<Stat>;
+  /** Names of the children, in no order. A watch tells when one comes or goes, or the znode itself goes. */
+  getChildren(path: string, options?: WatchOptions): Promise<string[]>;
+  /** Like getChildren(), with the Stat of the parent. */
+  getChildren2(
+    path: string,
+    options?: WatchOptions,
+  ): Promise<{ children: string[]; stat: Stat }>;
+  /** The ACL. Digests are shown only to those with the right to change it. */
+  getAcl(
+    path: string,
+    options?: CallOptions,
+  ): Promise<{ acl: Acl[]; stat: Stat }>;
+  /** Replaces the ACL; `version` is compared with the Stat's aversion. */
+  setAcl(
+    path: string,
+    acl: readonly Acl[],
+    options?: VersionOptions,
+  ): Promise<Stat>;
+  /**
+   * Watches until removed, with `persistent` the znode and its children's names,
+   * with `persistent-recursive` the whole subtree. Needs 3.6. Below 3.9 do not
+   * mix it with one-shot watches on the same path: one may replace the other
+   * (ZOOKEEPER-4466). Changes during a reconnect are not reported: read again.
+   */
+  addWatch(
+    path: string,
+    watcher: Watcher,
+    options?: CallOptions & { mode?: AddWatchMode },
+  ): Promise<void>;
+  /** Takes away this client's watches on a path; their watchers hear `watch-removed`. Needs 3.5. Rejects with NoWatcher. */
+  removeWatches(
+    path: string,
+    options?: CallOptions & { type?: WatcherType },
+  ): Promise<void>;
+  /** Whether the server has such a watch of this client. Needs 3.5. */
+  checkWatches(
+    path: string,
+    options?: CallOptions & { type?: WatcherType },
+  ): Promise<boolean>;
+  /** Paths of this session's ephemeral znodes that begin with these characters; default all. Needs 3.6. */
+  getEphemerals(prefix?: string, options?: CallOptions): Promise<string[]>;
+  /** Number of all znodes below a path. Needs 3.6. */
+  getAllChildrenNumber(path: string, options?: CallOptions): Promise<number>;
+  /** Whom the server takes us for. Needs 3.7. */
+  whoAmI(options?: CallOptions): Promise<ClientInfo[]>;
+  /** The ensemble's dynamic configuration. */
+  getConfig(
+    options?: WatchOptions,
+  ): Promise<{ data: Uint8Array | null; stat: Stat }>;
+  /** Changes the ensemble, by joining and leaving servers or by a new list. Needs 3.5 and rights. */
+  reconfig(
+    change: {
+      joining?: string;
+      leaving?: string;
+      members?: string;
+      version?: bigint;
+    },
+    options?: CallOptions,
+  ): Promise<{ data: Uint8Array | null; stat: Stat }>;
+  /** Does all operations in one transaction. Rejects with a MultiError if one failed: then none was done. */
+  multi(
+    ops: readonly Op[],
+    options?: CallOptions,
+  ): Promise<{ zxid: bigint; results: OpResult[] }>;
+  /** Reads several znodes in one request; each read fails by itself. Needs 3.6. */
+  multiRead(
+    reads: readonly ReadOp[],
+    options?: CallOptions,
+  ): Promise<ReadResult[]>;
+  /** Makes a path and everything above it that is missing, the chroot too. */
+  ensurePath(
+    path: string,
+    options?: CallOptions & { acl?: readonly Acl[] },
+  ): Promise<void>;
+  /** Lets the server catch up with its leader: later reads see all that was committed before. */
+  sync(path: string, options?: CallOptions): Promise<void>;
+  /** Shows one more credential, now and after each reconnect. Rejects with AuthFailedError: it is dropped, and the session goes on. */
+  addAuth(auth: Auth): Promise<void>;
+  /** Round trip to the server, in ms. */
+  ping(options?: CallOptions): Promise<number>;
+  /** Version of the server, asked by `srvr` on a connection of its own; null if it does not tell. */
+  serverVersion(options?: CallOptions): Promise<string | null>;
+
+  /** Listens for changes of state, of this and later sessions; answers how to stop. */
+  on(type: "state", listener: (change: StateChange) => void): () => void;
+  /** Listens for warnings; answers how to stop. */
+  on(type: "warning", listener: (warning: Warning) => void): () => void;
+  /** Keeps the process alive, as is the default. */
+  ref(): void;
+  /** Lets the process end although the client is connected. */
+  unref(): void;
+  /**
+   * Ends session and client: what was asked before is still sent, then the
+   * server removes all ephemeral znodes. Tries for min(timeout/3, 5 s) if there
+   * is no connection; never rejects; may be called twice.
+   */
+  close(): Promise<void>;
+}

@@ -1,0 +1,220 @@
+// Keeps a session connected: dials one server after the other, moves bytes, runs the one timer.
+// Knows nothing of requests, watches or paths.
+// Made by client.ts, which hands it one session after the other.
+
+import { type Environment, momentOf } from "./environment.ts";
+import { ConnectionLossError } from "./errors.ts";
+import { type Address, formatAddress, type ServerRing } from "./servers.ts";
+import type { SessionMachine } from "./session.ts";
+import type { Socket, TlsOptions, Transport } from "./transport/mod.ts";
+
+/** One attempt at one server, and the connection that came of it. */
+interface Link {
+  readonly address: Address;
+  readonly abort: AbortController;
+  /** Ends the wait for the handshake. */
+  readonly attachedInTime: () => void;
+  socket?: Socket;
+  /** When the session was attached. */
+  readySince?: number;
+}
+
+/** Settings of a connection. */
+export interface ConnectionSettings {
+  ring: ServerRing;
+  transport: Transport;
+  environment: Environment;
+  tls?: TlsOptions;
+}
+
+/** No attempt is given less than this, in ms. */
+const shortestAttempt = 250;
+
+/** Drives a session over whatever server can be reached. */
+export class Connection {
+  readonly #settings: ConnectionSettings;
+  /** What servers answered "unimplemented" to, by address: asking costs the connection. */
+  readonly #unsupported = new Map<string, Set<number>>();
+  #session: SessionMachine | undefined;
+  #link: Link | undefined;
+  #keepAlive = true;
+  #flushing = false;
+  #wake: { at: number; cancel: () => void } | undefined;
+  #pause: (() => void) | undefined;
+  /** Why the last attempt or connection failed. */
+  lastFailure: Error | undefined;
+
+  constructor(settings: ConnectionSettings) {
+    this.#settings = settings;
+  }
+
+  /** The server at the other end, once there is one. */
+  get address(): Address | undefined {
+    return this.#link?.readySince === undefined
+      ? undefined
+      : this.#link.address;
+  }
+
+  /** Hangs up and connects this session instead. */
+  drive(session: SessionMachine): void {
+    this.stop();
+    this.#session = session;
+    this.#dial();
+  }
+
+  /** Hangs up for good. */
+  stop(): void {
+    this.#session = undefined;
+    this.#pause?.();
+    this.#wake?.cancel();
+    this.#wake = undefined;
+    this.#hangUp();
+  }
+
+  /** Whether the process is to stay alive for this connection. */
+  keepAlive(wanted: boolean): void {
+    this.#keepAlive = wanted;
+    const socket = this.#link?.socket;
+    if (wanted) socket?.ref?.();
+    else socket?.unref?.();
+    const at = this.#wake?.at;
+    this.#wake?.cancel();
+    this.#wake = undefined;
+    if (at !== undefined) this.wakeAt(at);
+  }
+
+  /** Writes what the session has to say before this turn of the event loop ends. */
+  flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      const socket = this.#link?.socket;
+      const bytes = socket && this.#session?.flush(this.#now());
+      if (bytes) socket.write(bytes);
+    });
+  }
+
+  /** Calls the session's tick() at this monotonic time, if not earlier. */
+  wakeAt(at: number): void {
+    if (this.#wake !== undefined) {
+      if (this.#wake.at <= at) return;
+      this.#wake.cancel();
+    }
+    const { environment } = this.#settings;
+    const wait = Math.max(0, Math.ceil(at - environment.monotonic()));
+    const cancel = environment.after(wait, () => {
+      this.#wake = undefined;
+      this.#session?.tick(this.#now());
+    }, this.#keepAlive);
+    this.#wake = { at, cancel };
+  }
+
+  /** Gives this connection up and tries the next server. */
+  disconnect(cause: Error): void {
+    if (this.#link !== undefined) this.#ended(this.#link, cause);
+  }
+
+  #now(): { mono: number; wall: number } {
+    return momentOf(this.#settings.environment);
+  }
+
+  #dial(): void {
+    const { environment, ring } = this.#settings;
+    const { address, pause } = ring.next();
+    if (pause === 0) return void this.#open(address);
+    this.#pause = environment.after(
+      Math.ceil(pause),
+      () => void this.#open(address),
+      this.#keepAlive,
+    );
+  }
+
+  async #open(address: Address): Promise<void> {
+    const { environment, transport, tls } = this.#settings;
+    const within = this.#attemptTime();
+    const link: Link = {
+      address,
+      abort: new AbortController(),
+      attachedInTime: environment.after(within, () => {
+        const why = `${formatAddress(address)} did not answer in ${within} ms`;
+        this.#ended(link, failedToConnect(why));
+      }, this.#keepAlive),
+    };
+    this.#link = link;
+    try {
+      const { signal } = link.abort;
+      const socket = await transport({ ...address, tls, signal }, {
+        data: (bytes) => this.#received(link, bytes),
+        close: (error) => this.#ended(link, error),
+      });
+      if (link !== this.#link) return socket.close();
+      link.socket = socket;
+      if (!this.#keepAlive) socket.unref?.();
+      this.#session?.opened(this.#unsupportedBy(address));
+    } catch (error) {
+      this.#ended(link, error as Error);
+    }
+  }
+
+  /** Short in the first circle, so that one dead server costs little; longer when all seem slow. */
+  #attemptTime(): number {
+    const { circles, size } = this.#settings.ring;
+    const timeout = this.#session!.timeout;
+    const share = Math.min(1, 2 ** circles / 3);
+    return Math.max(shortestAttempt, Math.round(share * timeout / size));
+  }
+
+  #received(link: Link, bytes: Uint8Array): void {
+    if (link !== this.#link || this.#session === undefined) return;
+    this.#session.received(bytes, this.#now());
+    if (link !== this.#link || link.readySince !== undefined) return;
+    if (!this.#session.ready) return;
+    link.readySince = this.#settings.environment.monotonic();
+    link.attachedInTime();
+  }
+
+  #ended(link: Link, error?: Error): void {
+    if (link !== this.#link) return;
+    const { ring, environment } = this.#settings;
+    const { address, readySince } = link;
+    this.#hangUp();
+    if (readySince !== undefined) {
+      ring.ended(environment.monotonic() - readySince);
+    }
+    this.lastFailure = error ?? hungUp(address, readySince !== undefined);
+    const session = this.#session;
+    session?.lost(this.lastFailure);
+    // lost() may have told somebody who closed the client.
+    if (session !== undefined && session === this.#session) this.#dial();
+  }
+
+  #hangUp(): void {
+    const link = this.#link;
+    this.#link = undefined;
+    link?.attachedInTime();
+    link?.abort.abort();
+    link?.socket?.close();
+  }
+
+  #unsupportedBy(address: Address): Set<number> {
+    const key = formatAddress(address);
+    let known = this.#unsupported.get(key);
+    if (known === undefined) this.#unsupported.set(key, known = new Set());
+    return known;
+  }
+}
+
+function hungUp(address: Address, attached: boolean): ConnectionLossError {
+  const why = `${formatAddress(address)} closed the connection`;
+  if (!attached) return failedToConnect(why);
+  return new ConnectionLossError("connect", null, "unknown", {
+    message: `Lost the connection: ${why}`,
+  });
+}
+
+function failedToConnect(why: string): ConnectionLossError {
+  return new ConnectionLossError("connect", null, "not-sent", {
+    message: `Cannot connect: ${why}`,
+  });
+}

@@ -1,0 +1,42 @@
+// Clocks, timers and randomness of the host: the only file that touches them.
+// Knows nothing of ZooKeeper.
+// Passed as a value; lock/ and users reach it as client.environment.
+
+import type { Moment } from "./moment.ts";
+
+/** Where time and randomness come from. Tests pass a virtual one. */
+export interface Environment {
+  /** A clock that is never set back, in ms. */
+  monotonic(): number;
+  /** The clock on the wall, in ms since 1970. */
+  wall(): number;
+  /**
+   * Calls `run` once after so many ms and answers how to prevent that. Unless
+   * `keepAlive` is false the process stays alive for it.
+   */
+  after(ms: number, run: () => void, keepAlive?: boolean): () => void;
+  /** Fills bytes with unpredictable values. */
+  random(bytes: Uint8Array): void;
+}
+
+/** Timers longer than this fire at once on every runtime. */
+const longestTimer = 0x7fffffff;
+
+/** The clocks, timers and randomness of the runtime we are in. */
+export const hostEnvironment: Environment = {
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+  after(ms, run, keepAlive = true) {
+    const timer: unknown = setTimeout(run, Math.min(ms, longestTimer));
+    if (!keepAlive) (timer as { unref?(): void }).unref?.();
+    return () => clearTimeout(timer as number);
+  },
+  random: (bytes) => {
+    crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>);
+  },
+};
+
+/** Reads both clocks. */
+export function momentOf(environment: Environment): Moment {
+  return { mono: environment.monotonic(), wall: environment.wall() };
+}

@@ -1,0 +1,191 @@
+// The error classes of the client, and how a reply's error number becomes one of them.
+// Knows nothing of sessions, sockets or locks.
+// Thrown by every file of protocol/; lock/errors.ts builds on the same base.
+
+import { type ErrorCode, errorName } from "./codes.ts";
+
+/** Whether a request that failed may have been carried out by the server. */
+export type Outcome = "not-sent" | "unknown";
+
+/** Base of every error of this library that is not a plain TypeError or RangeError. */
+export class ZooKeeperError extends Error {
+  override name = "ZooKeeperError";
+  /** A short, stable name for what happened, to switch on. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Fields of a {@linkcode ServerError}. */
+export interface ServerErrorInit {
+  /** The error number of the reply. */
+  number: number;
+  /** The operation that failed, e.g. `create`. */
+  op: string;
+  /** The path it was about, as the caller wrote it; null where there is none. */
+  path: string | null;
+  /** The transaction id of the reply, or null inside a multi. */
+  zxid: bigint | null;
+}
+
+/** The server answered a request with an error. Nothing was changed by it. */
+export class ServerError extends ZooKeeperError {
+  override name = "ServerError";
+  declare readonly code: ErrorCode;
+  /** The number behind `code`; also kept for numbers this client does not know. */
+  readonly number: number;
+  /** The operation that failed, e.g. `create`. */
+  readonly op: string;
+  /** The path it was about, as the caller wrote it; null where there is none. */
+  readonly path: string | null;
+  /** The transaction id of the reply, or null inside a multi. */
+  readonly zxid: bigint | null;
+
+  constructor(init: ServerErrorInit, message?: string) {
+    const code = errorName(init.number);
+    const what = init.path === null ? init.op : `${init.op} ${init.path}`;
+    super(
+      code,
+      message ?? `Cannot ${what}: ${code} (${init.number})`,
+    );
+    this.number = init.number;
+    this.op = init.op;
+    this.path = init.path;
+    this.zxid = init.zxid;
+  }
+}
+
+/** Why one operation of a failed multi did not happen; `number` 0 means it would have worked. */
+export interface FailedOp {
+  /** Which operation it was: `create`, `delete`, `setData` or `check`. */
+  op: string;
+  /** The path as the caller wrote it. */
+  path: string;
+  /** Name of `number`; "Ok" for 0. "RuntimeInconsistency" marks operations behind the failed one. */
+  code: ErrorCode | "Ok";
+  /** The server's number for this operation. */
+  number: number;
+}
+
+/** A multi was refused as a whole: nothing of it was done. */
+export class MultiError extends ServerError {
+  override name = "MultiError";
+  /** The operation that failed, as an index into the operations given. */
+  readonly index: number;
+  /** What the server said of each operation, in their order. */
+  readonly results: readonly FailedOp[];
+
+  constructor(
+    index: number,
+    results: readonly FailedOp[],
+    zxid: bigint | null,
+    options?: ErrorOptions,
+  ) {
+    const failed = results[index];
+    super(
+      { number: failed.number, op: "multi", path: failed.path, zxid },
+      `Cannot do operation ${index} of multi (${failed.op} ${failed.path}): ` +
+        `${failed.code} (${failed.number})`,
+    );
+    this.index = index;
+    this.results = results;
+    if (options?.cause !== undefined) this.cause = options.cause;
+  }
+}
+
+/**
+ * The connection was lost before the reply came. Unless `outcome` is
+ * "not-sent" the server may have carried the request out.
+ */
+export class ConnectionLossError extends ZooKeeperError {
+  override name = "ConnectionLossError";
+  /** The operation that was waiting. */
+  readonly op: string;
+  /** The path it was about, as the caller wrote it; null where there is none. */
+  readonly path: string | null;
+  /** Whether the request may have been carried out. */
+  readonly outcome: Outcome;
+
+  constructor(
+    op: string,
+    path: string | null,
+    outcome: Outcome,
+    options?: ErrorOptions & { message?: string },
+  ) {
+    const what = path === null ? op : `${op} ${path}`;
+    super(
+      "ConnectionLoss",
+      options?.message ??
+        `Lost the connection during ${what}: ` +
+          (outcome === "unknown" ? "it may have happened" : "it was not sent"),
+      options,
+    );
+    this.op = op;
+    this.path = path;
+    this.outcome = outcome;
+  }
+}
+
+/** The session this belonged to is over: its ephemeral znodes and watches are gone or going. */
+export class SessionExpiredError extends ZooKeeperError {
+  override name = "SessionExpiredError";
+  /** The session that ended; 0n if it never began. */
+  readonly sessionId: bigint;
+  /** For a request: whether it may have been carried out before the session ended. */
+  readonly outcome: Outcome;
+
+  constructor(
+    sessionId: bigint,
+    outcome: Outcome,
+    options?: ErrorOptions & { message?: string },
+  ) {
+    super(
+      "SessionExpired",
+      options?.message ??
+        `Session expired: 0x${sessionId.toString(16)}`,
+      options,
+    );
+    this.sessionId = sessionId;
+    this.outcome = outcome;
+  }
+}
+
+/** The client was closed: nothing can be asked of it any more. */
+export class ClientClosedError extends ZooKeeperError {
+  override name = "ClientClosedError";
+
+  constructor(message = "Client closed", options?: ErrorOptions) {
+    super("ClientClosed", message, options);
+  }
+}
+
+/** A server refused a credential. */
+export class AuthFailedError extends ZooKeeperError {
+  override name = "AuthFailedError";
+  /** The scheme of the refused credential. Its secret is never kept here. */
+  readonly scheme: string;
+
+  constructor(scheme: string, options?: ErrorOptions) {
+    super(
+      "AuthFailed",
+      `Cannot authenticate: a server refused the credential of scheme "${scheme}"`,
+      options,
+    );
+    this.scheme = scheme;
+  }
+}
+
+/** A peer sent bytes that are not the ZooKeeper protocol. The connection they came on is dropped. */
+export class ProtocolError extends ZooKeeperError {
+  override name = "ProtocolError";
+  /** Where in the packet it went wrong, in bytes from its start (length prefix not counted). */
+  readonly offset: number;
+
+  constructor(message: string, offset: number, options?: ErrorOptions) {
+    super("Protocol", message, options);
+    this.offset = offset;
+  }
+}

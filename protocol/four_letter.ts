@@ -1,0 +1,69 @@
+// Four-letter words: asking a server about itself, in plain text, on a connection of its own.
+// Knows no sessions; a server answers these only before a handshake.
+// Used by client.ts.
+
+import type { Environment } from "./environment.ts";
+import type { Address } from "./servers.ts";
+import type { TlsOptions, Transport } from "./transport/mod.ts";
+
+/** No answer is longer than this, in bytes. */
+const longest = 1024 * 1024;
+
+/**
+ * Sends one word and answers what comes back until the server hangs up. Rejects
+ * if it cannot be reached, does not answer in time (ms), or the signal aborts.
+ */
+export async function fourLetterWord(
+  word: string,
+  address: Address,
+  by: { transport: Transport; environment: Environment; tls?: TlsOptions },
+  patience: number,
+  signal?: AbortSignal,
+): Promise<string> {
+  signal?.throwIfAborted();
+  const stop = new AbortController();
+  const decoder = new TextDecoder();
+  let text = "";
+  let hangUp = () => {};
+  let settle = (_error?: Error) => {};
+  const ended = new Promise<void>((resolve, reject) => {
+    settle = (error) => error ? reject(error) : resolve();
+  });
+  ended.catch(() => {}); // It may end before anybody waits for it.
+  const giveUp = (error: Error) => {
+    stop.abort(error);
+    settle(error);
+  };
+  const abort = () => giveUp(signal!.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  const cancel = by.environment.after(
+    patience,
+    () => giveUp(new Error(`No answer to ${word} within ${patience} ms`)),
+  );
+  try {
+    const socket = await by.transport(
+      { ...address, tls: by.tls, signal: stop.signal },
+      {
+        data(bytes) {
+          text += decoder.decode(bytes, { stream: true });
+          if (text.length > longest) hangUp();
+        },
+        close: settle,
+      },
+    );
+    hangUp = () => socket.close();
+    socket.write(new TextEncoder().encode(word));
+    await ended;
+    return text;
+  } finally {
+    hangUp();
+    cancel();
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+/** The version in an answer to `srvr`, e.g. "3.8.0"; null where the word is not allowed. */
+export function versionIn(answer: string): string | null {
+  const found = /^Zookeeper version: ([^\s,-]+)/m.exec(answer);
+  return found && found[1];
+}

@@ -1,0 +1,58 @@
+// What lock/ and testing/ need of a client beyond its public methods.
+// Not exported by mod.ts: nothing in here is promised to users.
+// Filled in by client.ts, asked for by lock/ and testing/.
+
+import type { Client, Warning } from "./api.ts";
+import type { Moment } from "./moment.ts";
+import type { Op, OpResult } from "./multi.ts";
+import type { Watcher } from "./watches.ts";
+
+/** How a marked request is to be treated. */
+export interface Marks {
+  /**
+   * Sent again, before everything else, after each reconnect of its session,
+   * and this is called each time. For what may be done twice.
+   */
+  resend?: () => void;
+  /** The connection is given up if the server has not answered this long, in ms, after it answered everything before. */
+  answerWithin?: number;
+}
+
+/** The back door of a client. */
+export interface Internals {
+  /** When the connect request of the current connection left, once the session was granted. */
+  attachedAt(): Moment | undefined;
+  /** The newest frame known to have left on the current connection strictly before this monotonic time. */
+  sentBefore(mono: number): Moment | undefined;
+  /** Runs at each (re-)attachment; what it asks for goes out before what was queued. Answers how to stop. */
+  onAttached(run: () => void): () => void;
+  /** As the public method, with marks. */
+  delete(path: string, marks: Marks): Promise<void>;
+  /** As the public method, with marks. */
+  multi(
+    ops: readonly Op[],
+    marks: Marks,
+  ): Promise<{ zxid: bigint; results: OpResult[] }>;
+  /** Takes back the watch of an exists() or getData(), or of a getChildren(), without telling the watcher. */
+  forget(kind: "data" | "child", path: string, watcher: Watcher): void;
+  /** Tells the listeners of warnings. */
+  warn(warning: Warning): void;
+  /** Proves to a server that the session is ours. A secret. */
+  password(): Uint8Array;
+}
+
+const known = new WeakMap<Client, Internals>();
+
+/** Called once for each client. */
+export function keepInternals(client: Client, internals: Internals): void {
+  known.set(client, internals);
+}
+
+/** The internals of a client that connect() made; throws a TypeError for anything else. */
+export function internalsOf(client: Client): Internals {
+  const internals = known.get(client);
+  if (internals === undefined) {
+    throw new TypeError("Cannot use this client: connect() did not make it");
+  }
+  return internals;
+}

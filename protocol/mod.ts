@@ -1,0 +1,40 @@
+// What lock/ and users may import of the client.
+// No logic.
+
+export { connect } from "./client.ts";
+export type {
+  Auth,
+  CallOptions,
+  Client,
+  ConnectOptions,
+  CreateOptions,
+  Packet,
+  Session,
+  SessionState,
+  StateChange,
+  VersionOptions,
+  Warning,
+  WatchOptions,
+} from "./api.ts";
+export { permissions } from "./codes.ts";
+export type {
+  AddWatchMode,
+  CreateMode,
+  ErrorCode,
+  ServerEventType,
+  WatcherType,
+} from "./codes.ts";
+export type { Environment } from "./environment.ts";
+export * from "./errors.ts";
+export { type Internals, internalsOf } from "./internals.ts";
+export { elapsed, type Moment } from "./moment.ts";
+export type { Data, Op, OpResult, ReadOp, ReadResult } from "./multi.ts";
+export { baseName, joinPath, parentPath, validatePath } from "./path.ts";
+export type { Acl, ClientInfo, Stat } from "./records.ts";
+export type {
+  Socket,
+  SocketHandlers,
+  TlsOptions,
+  Transport,
+} from "./transport/mod.ts";
+export type { Watcher, WatchEvent } from "./watches.ts";

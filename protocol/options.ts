@@ -1,0 +1,82 @@
+// Options of connect(), checked before a byte is sent and filled up with defaults.
+// Knows no sessions; what it makes goes to client.ts.
+
+import type { ConnectOptions } from "./api.ts";
+import { permissions } from "./codes.ts";
+import { hostEnvironment } from "./environment.ts";
+import { bytesOf, type Scope } from "./multi.ts";
+import { normalizeChroot } from "./path.ts";
+import type { Acl } from "./records.ts";
+import { parseServers, ServerRing } from "./servers.ts";
+import type { Credential } from "./session.ts";
+import type { SessionsSettings } from "./sessions.ts";
+import { pickTransport } from "./transport/mod.ts";
+
+/** Everything a client needs to know. */
+export type Settings = Omit<SessionsSettings, "inward"> & {
+  scope: Scope;
+  connectTimeout: number;
+};
+
+/** Everybody may do everything. */
+const open: readonly Acl[] = [
+  { perms: permissions.all, scheme: "world", id: "anyone" },
+];
+
+const defaultTimeout = 30_000;
+const defaultMaxPacket = 16 * 1024 * 1024;
+const longest = 0x7fffffff;
+
+/** Checks what the user passed to connect(). Throws a TypeError or RangeError. */
+export function readOptions(
+  servers: string | readonly string[],
+  options: ConnectOptions,
+): Settings {
+  const parsed = parseServers(servers);
+  const chroot = normalizeChroot(options.chroot ?? "");
+  if (chroot !== "" && parsed.chroot !== "") {
+    throw new TypeError(
+      `Cannot use two chroots: ${parsed.chroot} and ${chroot}`,
+    );
+  }
+  if (options.tls && options.transport === undefined) {
+    throw new TypeError(
+      "Cannot connect: the built-in transport has no tls yet",
+    );
+  }
+  const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
+  const environment = options.environment ?? hostEnvironment;
+  return {
+    scope: { chroot: chroot || parsed.chroot, acl: options.acl ?? open },
+    connectTimeout: wholeNumber("connectTimeout", options, timeout),
+    environment,
+    transport: options.transport ?? pickTransport,
+    tls: options.tls === true ? {} : options.tls || undefined,
+    onPacket: options.onPacket,
+    ring: new ServerRing(parsed.addresses, (b) => environment.random(b)),
+    session: {
+      timeout,
+      readOnly: options.readOnly ?? false,
+      maxPacket: wholeNumber("maxPacket", options, defaultMaxPacket),
+      credentials: (options.auth ?? []).map((auth): Credential => {
+        if (typeof auth?.scheme !== "string" || auth.scheme === "") {
+          throw new TypeError("Cannot use a credential: it has no scheme");
+        }
+        const { scheme } = auth;
+        return { scheme, auth: bytesOf(auth.auth)!, essential: true };
+      }),
+    },
+  };
+}
+
+function wholeNumber(
+  name: "sessionTimeout" | "connectTimeout" | "maxPacket",
+  options: ConnectOptions,
+  absent: number,
+): number {
+  const value = options[name] ?? absent;
+  if (Number.isInteger(value) && value > 0 && value <= longest) return value;
+  throw new RangeError(
+    `Cannot use ${name}: not a whole number from 1 to ${longest}: ${value}`,
+  );
+}

@@ -1,0 +1,439 @@
+// One ZooKeeper session as a state machine: handshake, watches, pings, expiry, reconnect.
+// Knows no sockets, timers, clocks or promises: bytes and moments come in, calls to a Host go out.
+// Driven by connection.ts; client.ts hands it requests.
+
+import type { Session, SessionState } from "./api.ts";
+import { eventName, specialXids } from "./codes.ts";
+import {
+  AuthFailedError,
+  type ClientClosedError,
+  ConnectionLossError,
+  ProtocolError,
+  SessionExpiredError,
+} from "./errors.ts";
+import { Exchange } from "./exchange.ts";
+import { Frames } from "./frames.ts";
+import {
+  type Hello,
+  noPassword,
+  readWelcome,
+  type Welcome,
+  writeHello,
+} from "./handshake.ts";
+import { Reader } from "./jute.ts";
+import type { Moment } from "./moment.ts";
+import * as ops from "./operations.ts";
+import { Pulse } from "./pulse.ts";
+import { ReplyHeader, WatcherEvent } from "./records.ts";
+import { Fifo, type Pending, type Request } from "./requests.ts";
+import {
+  type Watcher,
+  Watches,
+  type WatchEvent,
+  type WatchKind,
+  type WatchLists,
+} from "./watches.ts";
+
+/** A credential that is shown to every server, on every connection, before anything else. */
+export interface Credential {
+  readonly scheme: string;
+  readonly auth: Uint8Array;
+  /** Given to connect(): refused, it finishes the client. */
+  readonly essential: boolean;
+  /** Called once: without an error when a server took it. */
+  settle?(error?: Error): void;
+}
+
+/** What a session does to the world. None of these may throw. */
+export interface Host {
+  /** Bytes are waiting: call flush() before this turn of the event loop ends. */
+  flushSoon(): void;
+  /** Call tick() at this monotonic time, or earlier. */
+  wakeAt(mono: number): void;
+  /** Hang up and call lost(). */
+  disconnect(cause: Error): void;
+  /** The state changed. */
+  changed(cause?: Error): void;
+  /** It is over for good, and those who rely on it are about to be told. */
+  ended(): void;
+  /** The session is attached; what is asked for now goes out before what was queued. */
+  attached(): void;
+  /** Tell these watchers, each on its own. */
+  notify(watchers: readonly Watcher[], event: WatchEvent): void;
+  /** Bytes leave, or a packet came in: without its length, as a view that will be overwritten. */
+  traced?(direction: "sent" | "received", bytes: Uint8Array): void;
+}
+
+/** Settings of a session. */
+export interface SessionSettings {
+  /** Timeout to ask for, in ms. */
+  timeout: number;
+  readOnly: boolean;
+  /** Largest packet to accept, in bytes. */
+  maxPacket: number;
+  /** Shown in this order on every connection; the client adds to it. */
+  credentials: Credential[];
+  /** Number of the last request. Only tests set it. */
+  xid?: number;
+}
+
+/** How a session can end. */
+export type FinalState = "expired" | "auth-failed" | "closed";
+type FinalReason = SessionExpiredError | AuthFailedError | ClientClosedError;
+
+/** At most this many characters of paths in one setWatches, as the Java client does. */
+const setWatchesLimit = 128 * 1024;
+
+/** The state machine behind a {@linkcode Session}. */
+export class SessionMachine implements Session {
+  /** When frames left and came, and what follows from it. */
+  readonly pulse: Pulse;
+  readonly watches: Watches = new Watches();
+  readonly #settings: SessionSettings;
+  readonly #host: Host;
+  readonly #exchange: Exchange;
+  readonly #abort = new AbortController();
+  #id = 0n;
+  #password = noPassword;
+  #state: SessionState = "connecting";
+  #lastZxid = 0n;
+  /** What the current connection is good for. */
+  #link: "none" | "handshake" | "ready" = "none";
+  #hello: Hello | undefined;
+  #frames: Frames;
+  /** Credentials and lists of watches sent on this connection and not answered. */
+  readonly #auths = new Fifo<Credential>();
+  #restoring = 0;
+
+  constructor(settings: SessionSettings, host: Host) {
+    this.#settings = settings;
+    this.#host = host;
+    this.#frames = new Frames(settings.maxPacket);
+    this.pulse = new Pulse(settings.timeout);
+    this.#exchange = new Exchange(
+      settings.xid ?? 0,
+      this.pulse,
+      this.watches,
+      () => host.flushSoon(),
+    );
+  }
+
+  get id(): bigint {
+    return this.#id;
+  }
+
+  get timeout(): number {
+    return this.pulse.timeout;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** True while requests go out at once. */
+  get ready(): boolean {
+    return this.#link === "ready";
+  }
+
+  /** Proves to a server that the session is ours. A secret. */
+  get password(): Uint8Array {
+    return this.#password;
+  }
+
+  // What the connection reports
+
+  /** A connection stands; `unsupported` is what is known of the server behind it. */
+  opened(unsupported: Set<number>): void {
+    this.#link = "handshake";
+    this.#exchange.unsupported = unsupported;
+    this.#frames = new Frames(this.#settings.maxPacket);
+    this.pulse.opened();
+    const hello = this.#hello = {
+      lastZxid: this.#lastZxid,
+      timeout: this.#settings.timeout,
+      sessionId: this.#id,
+      password: this.#password,
+      readOnly: this.#settings.readOnly,
+    };
+    this.#exchange.out.packet((to) => writeHello(to, hello));
+    this.#host.flushSoon();
+  }
+
+  /** The bytes to write now, or null. The caller may keep them. */
+  flush(now: Moment): Uint8Array | null {
+    const bytes = this.#exchange.out.take();
+    if (bytes === null) return null;
+    this.#host.traced?.("sent", bytes);
+    const wake = this.pulse.sent(now);
+    if (wake !== undefined) this.#host.wakeAt(wake);
+    return bytes;
+  }
+
+  /** Bytes came in. */
+  received(chunk: Uint8Array, now: Moment): void {
+    if (this.#link === "ready") this.pulse.heard(now);
+    try {
+      this.#frames.push(chunk);
+      while (this.#link !== "none") {
+        const packet = this.#frames.next();
+        if (packet === null) break;
+        this.#host.traced?.("received", packet);
+        if (this.#link === "ready") this.#packet(packet, now);
+        else this.#welcome(packet, now);
+      }
+      this.pulse.partial(this.#frames.partial > 0);
+    } catch (error) {
+      this.#exchange.violated(error as Error);
+      this.#host.disconnect(error as Error);
+    }
+  }
+
+  /** The connection is gone. */
+  lost(cause?: Error): void {
+    if (this.#link === "none") return;
+    const wasReady = this.#link === "ready";
+    this.#unlink();
+    this.#exchange.interrupt(cause);
+    const { expiresAt } = this.pulse;
+    if (expiresAt !== undefined) this.#host.wakeAt(expiresAt);
+    if (!wasReady || this.signal.aborted) return;
+    this.#state = "disconnected";
+    this.#host.changed(cause);
+  }
+
+  /** Time passed. Says by host.wakeAt() when to call again. */
+  tick(now: Moment): void {
+    if (this.#link !== "ready") {
+      if (this.pulse.expired(now)) this.#expireUnheard();
+      return;
+    }
+    const first = this.#restoring > 0 ? undefined : this.#exchange.first;
+    const verdict = this.pulse.check(now, first);
+    if (verdict === "silent" || verdict === "late") {
+      return this.#host.disconnect(givenUp(verdict, this.timeout));
+    }
+    if (verdict === "ping") this.#exchange.ping();
+    this.#host.wakeAt(this.pulse.next(now, first));
+  }
+
+  // What the client asks
+
+  /** Sends a request, or keeps it until it can be sent. Throws a RangeError if it is too large. */
+  request(request: Request): Pending {
+    return this.#exchange.add(request, this.#link === "ready");
+  }
+
+  /** Nobody waits for this request any more. */
+  cancel(pending: Pending): void {
+    this.#exchange.cancel(pending);
+  }
+
+  /** Shows a credential that was added to the settings. */
+  authenticate(credential: Credential): void {
+    if (this.#link === "ready") this.#auth(credential);
+  }
+
+  /** The server has taken these watches away. */
+  dropWatches(kinds: readonly WatchKind[], path: string): void {
+    const watchers = this.watches.remove(kinds, path);
+    this.#host.notify(watchers, { type: "watch-removed", path });
+  }
+
+  /**
+   * Leaves: ends everything that relies on the session, then sends what is
+   * queued and closeSession. `done` is called when the server confirmed.
+   */
+  close(reason: ClientClosedError, done: () => void): void {
+    this.#finish("closed", reason);
+    if (this.#id === 0n) return done();
+    this.request({
+      op: ops.closeSession,
+      body: null,
+      path: null,
+      resolve: done,
+      reject: done,
+    });
+  }
+
+  /** The session is over, here and now. */
+  end(state: FinalState, reason: FinalReason): void {
+    this.#unlink();
+    this.#finish(state, reason);
+    this.#exchange.end(reason, this.#id);
+  }
+
+  // Inside
+
+  #unlink(): void {
+    this.#link = "none";
+    this.pulse.lost();
+    this.#auths.drain();
+    this.#restoring = 0;
+  }
+
+  /** Tells everybody who relies on the session that it will not come back. */
+  #finish(state: FinalState, reason: FinalReason): void {
+    if (this.signal.aborted) return;
+    this.#state = state;
+    this.#host.ended();
+    this.#abort.abort(reason);
+    for (const { path, watcher } of this.watches.clear()) {
+      this.#host.notify([watcher], { type: "session-lost", path });
+    }
+    this.#host.changed(reason);
+  }
+
+  #expireUnheard(): void {
+    const message = `Session expired: no server answered for 4/3 of ` +
+      `${this.timeout} ms (0x${this.#id.toString(16)})`;
+    this.end(
+      "expired",
+      new SessionExpiredError(this.#id, "unknown", { message }),
+    );
+  }
+
+  #expireTold(): void {
+    this.end("expired", new SessionExpiredError(this.#id, "unknown"));
+  }
+
+  #welcome(packet: Uint8Array, now: Moment): void {
+    const answer = readWelcome(packet, this.#hello!);
+    if (answer.kind === "attached") return this.#attach(answer, now);
+    if (answer.kind === "expired" && this.#id !== 0n) {
+      return this.#expireTold();
+    }
+    const why = answer.kind === "refused"
+      ? answer.why
+      : "the server granted no timeout";
+    this.#host.disconnect(
+      new ConnectionLossError("connect", null, "unknown", {
+        message: `Cannot connect: ${why}`,
+      }),
+    );
+  }
+
+  /**
+   * The order on a new connection: credentials, watches, what must go out again,
+   * the heartbeat (host.attached), what was queued. All leave in one write.
+   */
+  #attach(welcome: Welcome & { kind: "attached" }, now: Moment): void {
+    const again = this.#id !== 0n;
+    this.#id = welcome.sessionId;
+    this.#password = welcome.password;
+    this.pulse.attached(welcome.timeout, now);
+    this.#link = "ready";
+    for (const credential of this.#settings.credentials) this.#auth(credential);
+    if (again) this.#restoreWatches();
+    this.#exchange.resume(() => {
+      if (this.signal.aborted) return;
+      this.#state = welcome.readOnly ? "connected-read-only" : "connected";
+      this.#host.attached();
+    });
+    if (!this.signal.aborted) this.#host.changed();
+    this.#host.wakeAt(this.pulse.next(now, this.#exchange.first));
+  }
+
+  #auth(credential: Credential): void {
+    const { scheme, auth } = credential;
+    this.#auths.push(credential);
+    this.#exchange.write(ops.auth, { type: 0, scheme, auth });
+  }
+
+  /** The lists and the zxid are taken before a reply of the new connection can change them. */
+  #restoreWatches(): void {
+    for (const lists of this.watches.lists(setWatchesLimit)) {
+      this.#restoring++;
+      this.#restore(lists, this.#lastZxid);
+    }
+  }
+
+  #restore(lists: WatchLists, relativeZxid: bigint): void {
+    const body = {
+      relativeZxid,
+      dataWatches: lists.data,
+      existWatches: lists.exist,
+      childWatches: lists.child,
+    };
+    const persistentWatches = lists.persistent;
+    const persistentRecursiveWatches = lists["persistent-recursive"];
+    if (persistentWatches.length + persistentRecursiveWatches.length === 0) {
+      return this.#exchange.write(ops.setWatches, body);
+    }
+    this.#exchange.write(ops.setWatches2, {
+      ...body,
+      persistentWatches,
+      persistentRecursiveWatches,
+    });
+  }
+
+  #packet(packet: Uint8Array, now: Moment): void {
+    const reader = new Reader(packet);
+    const header = ReplyHeader.read(reader);
+    const { xid, zxid, err } = header;
+    if (xid === specialXids.event) return this.#event(reader, zxid);
+    // Events carry -1 up to 3.8, refusals of unknown operations too (rust-zookeeper#50).
+    if (zxid > this.#lastZxid) this.#lastZxid = zxid;
+    if (xid === specialXids.ping) return this.#exchange.pong(zxid);
+    if (xid === specialXids.auth) return this.#authAnswered(err);
+    if (xid === specialXids.setWatches) return this.#watchesRestored(err);
+    const news = this.#exchange.reply(header, reader, now);
+    if (news === "expired") return this.#expireTold();
+    if (news === "moved") return this.#moved();
+    const within = this.#exchange.first?.request.answerWithin;
+    if (within !== undefined) this.#host.wakeAt(now.mono + within);
+  }
+
+  #event(reader: Reader, zxid: bigint): void {
+    const { type: number, path } = WatcherEvent.read(reader);
+    const type = eventName(number);
+    // Unknown types are newer than we are, and nobody can have asked for one.
+    if (type === undefined) return;
+    const event: WatchEvent = zxid > 0n ? { type, path, zxid } : { type, path };
+    this.#host.notify(this.watches.fire(type, path), event);
+  }
+
+  #authAnswered(err: number): void {
+    const credential = this.#auths.shift();
+    if (credential === undefined) return;
+    const { credentials } = this.#settings;
+    const error = err === 0
+      ? undefined
+      : new AuthFailedError(credential.scheme);
+    credential.settle?.(error);
+    credential.settle = undefined;
+    if (error === undefined) return;
+    credentials.splice(credentials.indexOf(credential), 1);
+    // Otherwise the server hangs up now, and the session goes on without it.
+    if (credential.essential) this.end("auth-failed", error);
+  }
+
+  #watchesRestored(err: number): void {
+    if (this.#restoring > 0) this.#restoring--;
+    if (err === 0) return;
+    throw new ProtocolError(`Cannot restore watches: error ${err}`, 0);
+  }
+
+  #moved(): void {
+    this.#host.disconnect(
+      new ConnectionLossError("connect", null, "unknown", {
+        message: "Lost the connection: the session moved to another one",
+      }),
+    );
+  }
+}
+
+function givenUp(
+  verdict: "silent" | "late",
+  timeout: number,
+): ConnectionLossError {
+  const why = verdict === "late"
+    ? "the server answers, but commits nothing"
+    : `nothing heard for 2/3 of ${timeout} ms`;
+  return new ConnectionLossError("ping", null, "unknown", {
+    message: `Lost the connection: ${why}`,
+  });
+}

@@ -1,0 +1,287 @@
+// One session after the other, for as long as the client lives: asking, listening, renewal, close.
+// Knows no single operation and no path.
+// Kept by client.ts, whose methods all end here.
+
+import type { Packet, StateChange, Warning } from "./api.ts";
+import { Connection, type ConnectionSettings } from "./connection.ts";
+import type { Environment } from "./environment.ts";
+import {
+  type AuthFailedError,
+  ClientClosedError,
+  ConnectionLossError,
+  ProtocolError,
+} from "./errors.ts";
+import type { Operation } from "./operations.ts";
+import type { Question } from "./requests.ts";
+import { type Host, SessionMachine, type SessionSettings } from "./session.ts";
+import { packetsOf } from "./trace.ts";
+import type { Watcher, WatchEvent } from "./watches.ts";
+
+/** What a client is made of besides its connection. */
+export interface SessionsSettings extends ConnectionSettings {
+  session: SessionSettings;
+  /** The user's name for a path of the server. */
+  inward: (path: string) => string;
+  onPacket?: (packet: Packet) => void;
+}
+
+/** At most this long, in ms, does close() try to reach a server. */
+const longestGoodbye = 5000;
+
+/** The sessions of one client, and everybody who listens. */
+export class Sessions {
+  readonly environment: Environment;
+  readonly #settings: SessionsSettings;
+  readonly #connection: Connection;
+  readonly #abort = new AbortController();
+  readonly #stateListeners = new Set<(change: StateChange) => void>();
+  readonly #warningListeners = new Set<(warning: Warning) => void>();
+  readonly #attachedListeners = new Set<() => void>();
+  #current: SessionMachine;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: SessionsSettings) {
+    this.#settings = settings;
+    this.environment = settings.environment;
+    this.#connection = new Connection(settings);
+    this.#current = this.#begin();
+  }
+
+  /** The session that calls go to. */
+  get current(): SessionMachine {
+    return this.#current;
+  }
+
+  /** Aborts when there will be no further session. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** The connection of the current session. */
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  /** Asks the server, in the session that is current now. */
+  ask<Q, R, T>(question: Question<Q, R, T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.signal.throwIfAborted();
+      const { signal, map, recover } = question;
+      signal?.throwIfAborted();
+      const session = this.#current;
+      let settled = false;
+      function abort() {
+        session.cancel(pending);
+        reject(signal!.reason);
+      }
+      const settle = () => {
+        settled = true;
+        signal?.removeEventListener("abort", abort);
+      };
+      const pending = session.request({
+        op: question.op as Operation,
+        body: question.body,
+        path: question.path ?? null,
+        watch: question.watch,
+        resend: question.resend,
+        answerWithin: question.answerWithin,
+        resolve(reply, zxid) {
+          settle();
+          try {
+            resolve(map(reply as R, zxid));
+          } catch (error) {
+            reject(error);
+            if (error instanceof ProtocolError) throw error;
+          }
+        },
+        reject(error) {
+          settle();
+          if (recover === undefined) return reject(error);
+          try {
+            resolve(recover(error));
+          } catch (other) {
+            reject(other);
+          }
+        },
+      });
+      if (!settled) signal?.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  /** Resolves once a session is connected; rejects, leaving nothing, when time is up, on abort or on refusal. */
+  async opened(timeout: number, signal?: AbortSignal): Promise<void> {
+    let stop = () => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        signal?.throwIfAborted();
+        const off = this.on("state", ({ state, cause }) => {
+          if (state.startsWith("connected")) resolve();
+          if (state === "auth-failed") reject(cause);
+        });
+        const cancel = this.environment.after(timeout, () => {
+          const cause = this.#connection.lastFailure;
+          const why = cause ? `: ${cause.message}` : "";
+          reject(
+            new ConnectionLossError("connect", null, "not-sent", {
+              message: `Cannot connect within ${timeout} ms${why}`,
+              cause,
+            }),
+          );
+        });
+        const abort = () => reject(signal!.reason);
+        signal?.addEventListener("abort", abort, { once: true });
+        stop = () => {
+          off();
+          cancel();
+          signal?.removeEventListener("abort", abort);
+        };
+      });
+    } catch (error) {
+      this.#over(new ClientClosedError("Client closed: it never connected"));
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+
+  on(type: "state", listener: (change: StateChange) => void): () => void;
+  on(type: "warning", listener: (warning: Warning) => void): () => void;
+  on(type: "state" | "warning", listener: (news: never) => void): () => void {
+    const listeners: Set<unknown> | undefined = type === "state"
+      ? this.#stateListeners
+      : type === "warning"
+      ? this.#warningListeners
+      : undefined;
+    if (listeners === undefined || typeof listener !== "function") {
+      throw new TypeError(`Cannot listen: not a listener of "${type}"`);
+    }
+    // A wrapper, so that a function given twice is called twice and removed once.
+    const own = (news: never) => listener(news);
+    listeners.add(own);
+    return () => void listeners.delete(own);
+  }
+
+  /** Called at each (re-)attachment; what it asks for goes out before what was queued. */
+  onAttached(run: () => void): () => void {
+    this.#attachedListeners.add(run);
+    return () => void this.#attachedListeners.delete(run);
+  }
+
+  warn(warning: Warning): void {
+    for (const listener of [...this.#warningListeners]) {
+      try {
+        listener(warning);
+      } catch {
+        // A listener of warnings that throws cannot be warned of.
+      }
+    }
+  }
+
+  keepAlive(wanted: boolean): void {
+    this.#connection.keepAlive(wanted);
+  }
+
+  close(): Promise<void> {
+    if (this.#closing === undefined) {
+      let done = () => {};
+      // Set before anybody is told: who is told may call close() again.
+      this.#closing = new Promise((resolve) => done = resolve);
+      void this.#close(new ClientClosedError()).then(done);
+    }
+    return this.#closing;
+  }
+
+  // Inside
+
+  #begin(): SessionMachine {
+    const connection = this.#connection;
+    const { onPacket } = this.#settings;
+    const host: Host = {
+      flushSoon: () => connection.flushSoon(),
+      wakeAt: (mono) => connection.wakeAt(mono),
+      disconnect: (cause) => connection.disconnect(cause),
+      attached: () => {
+        for (const run of [...this.#attachedListeners]) run();
+      },
+      changed: (cause) => this.#changed(session, cause),
+      ended: () => this.#ended(session),
+      notify: (watchers, event) => this.#notify(watchers, event),
+      traced: onPacket && ((direction, bytes) => {
+        for (const packet of packetsOf(direction, bytes)) {
+          this.#guarded("listener-threw", () => onPacket(packet));
+        }
+      }),
+    };
+    const session = new SessionMachine(this.#settings.session, host);
+    connection.drive(session);
+    return session;
+  }
+
+  /** The old one is over: whoever is told of it finds a new one in its place. */
+  #ended(session: SessionMachine): void {
+    if (session.state === "expired" && !this.signal.aborted) {
+      this.#current = this.#begin();
+    }
+  }
+
+  #changed(session: SessionMachine, cause?: Error): void {
+    const { state } = session;
+    if (state === "auth-failed") this.#over(cause as AuthFailedError);
+    for (const listener of [...this.#stateListeners]) {
+      this.#guarded("listener-threw", () => {
+        listener(cause ? { state, session, cause } : { state, session });
+      });
+    }
+  }
+
+  /** In a microtask: after the callers of replies that came before. */
+  #notify(watchers: readonly Watcher[], event: WatchEvent): void {
+    if (watchers.length === 0) return;
+    const news = { ...event, path: this.#settings.inward(event.path) };
+    queueMicrotask(() => {
+      for (const watcher of watchers) {
+        this.#guarded("watcher-threw", () => watcher(news), news.path);
+      }
+    });
+  }
+
+  #guarded(
+    kind: "watcher-threw" | "listener-threw",
+    run: () => void,
+    path?: string,
+  ): void {
+    try {
+      run();
+    } catch (cause) {
+      const who = kind === "watcher-threw" ? "A watcher" : "A listener";
+      this.warn({ kind, message: `${who} threw: ${cause}`, path, cause });
+    }
+  }
+
+  async #close(reason: ClientClosedError): Promise<void> {
+    const session = this.#current;
+    this.#abort.abort(reason);
+    if (!session.signal.aborted) {
+      const patience = Math.min(session.timeout / 3, longestGoodbye);
+      await new Promise<void>((resolve) => {
+        const cancel = this.environment.after(patience, resolve);
+        session.close(reason, () => {
+          cancel();
+          resolve();
+        });
+      });
+    }
+    this.#over(reason);
+  }
+
+  /** Ends everything, here and now. */
+  #over(reason: ClientClosedError | AuthFailedError): void {
+    if (!this.signal.aborted) this.#abort.abort(reason);
+    this.#connection.stop();
+    this.#current.end("closed", reason);
+    for (const credential of this.#settings.session.credentials) {
+      credential.settle?.(reason);
+      credential.settle = undefined;
+    }
+  }
+}

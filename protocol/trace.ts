@@ -1,0 +1,49 @@
+// What a tracer is shown of each packet.
+// Looks at headers only; knows no sessions.
+// Used by sessions.ts when somebody asked for packets.
+
+import type { Packet } from "./api.ts";
+import { specialXids } from "./codes.ts";
+import { operations } from "./operations.ts";
+
+const names: ReadonlyMap<number, string> = new Map(
+  operations.map(({ code, name }) => [code, name]),
+);
+
+/** A connect request: a header of protocol version 0 and 44 or 45 bytes could be nothing else. */
+const connectSizes = [44, 45];
+
+/** The packets in bytes that are sent together, or the one that came in. */
+export function packetsOf(
+  direction: "sent" | "received",
+  bytes: Uint8Array,
+): Packet[] {
+  if (direction === "received") return [received(bytes.slice())];
+  const packets: Packet[] = [];
+  const view = viewOf(bytes);
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 4 + view.getInt32(at);
+    packets.push(sent(bytes.slice(at + 4, end)));
+    at = end;
+  }
+  return packets;
+}
+
+function sent(bytes: Uint8Array): Packet {
+  const view = viewOf(bytes);
+  const xid = view.getInt32(0);
+  const handshake = xid === 0 && connectSizes.includes(bytes.length);
+  const op = handshake ? "connect" : names.get(view.getInt32(4)) ?? null;
+  return { direction: "sent", xid: handshake ? null : xid, op, bytes };
+}
+
+function received(bytes: Uint8Array): Packet {
+  const xid = bytes.length < 4 ? null : viewOf(bytes).getInt32(0);
+  // Replies to requests count from 1, so a 0 can only be the protocol version.
+  const op = xid === 0 ? "connect" : xid === specialXids.event ? "event" : null;
+  return { direction: "received", xid: xid === 0 ? null : xid, op, bytes };
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,52 @@
+// How bytes travel: one interface for every runtime, and the choice of an implementation.
+// Knows neither packets nor sessions.
+// Used by connection.ts; users may pass a Transport of their own, e.g. a tunnel.
+
+/** How to secure a connection. Certificates and keys are PEM text. */
+export interface TlsOptions {
+  /** Certificates of the authorities to trust; default: those of the runtime. */
+  ca?: string | readonly string[];
+  /** Certificate of this client, for servers that ask for one. */
+  cert?: string;
+  /** The key to `cert`. */
+  key?: string;
+  /** Name the server's certificate must carry; default: the host. */
+  serverName?: string;
+}
+
+/** A connection that stands. */
+export interface Socket {
+  /** Sends bytes; never blocks, never throws. The bytes are not changed afterwards. */
+  write(bytes: Uint8Array): void;
+  /** Hangs up, at once. May be called twice. */
+  close(): void;
+  /** Keeps the process alive, as is the default. */
+  ref?(): void;
+  /** Lets the process end although the connection stands. */
+  unref?(): void;
+}
+
+/** What a transport reports. */
+export interface SocketHandlers {
+  /** Bytes came; they may be changed after the call. */
+  data(bytes: Uint8Array): void;
+  /** The connection is gone, whoever ended it. Called exactly once for every socket. */
+  close(error?: Error): void;
+}
+
+/** Opens a connection; rejects if there is none to be had or the signal aborts. */
+export type Transport = (
+  address: {
+    host: string;
+    port: number;
+    tls?: TlsOptions;
+    signal: AbortSignal;
+  },
+  handlers: SocketHandlers,
+) => Promise<Socket>;
+
+/** The transport for the runtime we are in: node:net, which Deno, Bun and Node have. */
+export const pickTransport: Transport = async (address, handlers) => {
+  const { connectNode } = await import("./node.ts");
+  return await connectNode(address, handlers);
+};
