@@ -1,1 +1,75 @@
 /// <reference lib="esnext.disposable" />
+// The public surface. No logic.
+
+/**
+ * Distributed locks on ZooKeeper, and the ZooKeeper client below them, without
+ * dependencies, for Deno, Bun and Node.
+ *
+ * {@linkcode connect} makes a {@linkcode Client}; {@linkcode SequentialLock} is
+ * the fair lock, {@linkcode ExclusiveLock} the simple one. A lock that is held is
+ * a {@linkcode HeldLock}: its `signal` tells when it is lost, its `token` and
+ * `guard()` protect against holders that have not noticed.
+ *
+ * @example
+ * ```ts
+ * import { connect, SequentialLock } from "@zklock/zklock";
+ *
+ * const zk = await connect("zk1:2181,zk2:2181,zk3:2181");
+ * const lock = new SequentialLock(zk, "/locks/billing");
+ * await lock.run((held) => console.log(`mine, token ${held.token}`));
+ * await zk.close();
+ * ```
+ *
+ * @module
+ */
+
+export {
+  AuthFailedError,
+  ClientClosedError,
+  connect,
+  ConnectionLossError,
+  MultiError,
+  permissions,
+  ProtocolError,
+  ServerError,
+  SessionExpiredError,
+  ZooKeeperError,
+} from "./protocol/mod.ts";
+export type {
+  Acl,
+  AddWatchMode,
+  Auth,
+  CallOptions,
+  Client,
+  ClientInfo,
+  ConnectOptions,
+  CreateMode,
+  CreateOptions,
+  Data,
+  Environment,
+  ErrorCode,
+  FailedOp,
+  Op,
+  OpResult,
+  Outcome,
+  Packet,
+  ReadOp,
+  ReadResult,
+  ServerErrorInit,
+  ServerEventType,
+  Session,
+  SessionState,
+  Socket,
+  SocketHandlers,
+  Stat,
+  StateChange,
+  TlsOptions,
+  Transport,
+  VersionOptions,
+  Warning,
+  Watcher,
+  WatcherType,
+  WatchEvent,
+  WatchOptions,
+} from "./protocol/mod.ts";
+export * from "./lock/mod.ts";

@@ -5,7 +5,7 @@
 import type { AddWatchMode, CreateMode, WatcherType } from "./codes.ts";
 import type { Environment } from "./environment.ts";
 import type { Data, Op, OpResult, ReadOp, ReadResult } from "./multi.ts";
-import type { Acl, ClientInfo, Stat } from "./records.ts";
+import type { Acl, ClientInfo, Stat } from "./znode.ts";
 import type { TlsOptions, Transport } from "./transport/mod.ts";
 import type { Watcher } from "./watches.ts";
 
@@ -106,6 +106,7 @@ export interface Warning {
    * - `requeued`: a waiter lost its place and entered the queue again.
    * - `sequence-health`: a lock's directory has used up most of its numbers.
    * - `fence-missing`: somebody deleted the fence of an exclusive lock.
+   * - `orphan`: a znode of ours cannot be deleted; it stays until the session ends.
    */
   kind:
     | "watcher-threw"
@@ -113,7 +114,8 @@ export interface Warning {
     | "foreign-child"
     | "requeued"
     | "sequence-health"
-    | "fence-missing";
+    | "fence-missing"
+    | "orphan";
   /** What happened, for people. */
   message: string;
   /** The path it is about, if any. */

@@ -34,7 +34,7 @@ import { create2, type Operation } from "./operations.ts";
 import { readOptions, type Settings } from "./options.ts";
 import { addChroot, parentPath, stripChroot, validatePath } from "./path.ts";
 import * as questions from "./questions.ts";
-import type { Acl, ClientInfo, Stat } from "./records.ts";
+import type { Acl, ClientInfo, Stat } from "./znode.ts";
 import type { Ask } from "./requests.ts";
 import { Sessions } from "./sessions.ts";
 import type { Watcher } from "./watches.ts";

@@ -2,11 +2,48 @@
 // Knows no records, no classes and no I/O.
 // Read by every other file of protocol/.
 
+/** The name of an error the server answered; "Unknown" for a number this client has never heard of. */
+export type ErrorCode =
+  | "SystemError"
+  | "RuntimeInconsistency"
+  | "DataInconsistency"
+  | "ConnectionLoss"
+  | "MarshallingError"
+  | "Unimplemented"
+  | "OperationTimeout"
+  | "BadArguments"
+  | "UnknownSession"
+  | "NewConfigNoQuorum"
+  | "ReconfigInProgress"
+  | "ApiError"
+  | "NoNode"
+  | "NoAuth"
+  | "BadVersion"
+  | "NoChildrenForEphemerals"
+  | "NodeExists"
+  | "NotEmpty"
+  | "SessionExpired"
+  | "InvalidCallback"
+  | "InvalidAcl"
+  | "AuthFailed"
+  | "SessionMoved"
+  | "NotReadOnly"
+  | "EphemeralOnLocalSession"
+  | "NoWatcher"
+  | "RequestTimeout"
+  | "ReconfigDisabled"
+  | "SessionClosedRequireSaslAuth"
+  | "QuotaExceeded"
+  | "ThrottledOp"
+  | "Unknown";
+
 /**
  * Name and number of every error code a ZooKeeper server, of any version up to
  * 3.10, can put into a reply. Source: `KeeperException.Code`.
  */
-export const errorNumbers = {
+export const errorNumbers: Readonly<
+  Record<Exclude<ErrorCode, "Unknown">, number>
+> = {
   SystemError: -1,
   RuntimeInconsistency: -2,
   DataInconsistency: -3,
@@ -38,16 +75,12 @@ export const errorNumbers = {
   SessionClosedRequireSaslAuth: -124,
   QuotaExceeded: -125,
   ThrottledOp: -127,
-} as const;
-
-/** The name of an error the server answered; "Unknown" for a number this client has never heard of. */
-export type ErrorCode = keyof typeof errorNumbers | "Unknown";
+};
 
 const errorNames: ReadonlyMap<number, ErrorCode> = new Map(
-  Object.entries(errorNumbers).map(([name, number]) => [
-    number,
-    name as ErrorCode,
-  ]),
+  Object.entries(errorNumbers).map((
+    [name, number],
+  ) => [number, name as ErrorCode]),
 );
 
 /** The name of an error number; "Unknown" if no server of ours used it so far. */
@@ -55,16 +88,20 @@ export function errorName(number: number): ErrorCode {
   return errorNames.get(number) ?? "Unknown";
 }
 
+/** What a server tells a watcher. */
+export type ServerEventType =
+  | "created"
+  | "deleted"
+  | "data-changed"
+  | "children-changed";
+
 /** Kinds of watch event on the wire. Numbers 5 to 7 never are: clients make them themselves. */
-export const eventTypes = {
+export const eventTypes: Readonly<Record<ServerEventType, number>> = {
   created: 1,
   deleted: 2,
   "data-changed": 3,
   "children-changed": 4,
-} as const;
-
-/** What a server tells a watcher. */
-export type ServerEventType = keyof typeof eventTypes;
+};
 
 const eventNames: ReadonlyMap<number, ServerEventType> = new Map(
   Object.entries(eventTypes).map(([name, number]) => [
@@ -79,7 +116,7 @@ export function eventName(number: number): ServerEventType | undefined {
 }
 
 /** Create modes and their flags. Containers and TTL nodes need an operation of their own as well. */
-export const createFlags = {
+export const createFlags: Readonly<Record<CreateMode, number>> = {
   "persistent": 0,
   "ephemeral": 1,
   "persistent-sequential": 2,
@@ -87,7 +124,7 @@ export const createFlags = {
   "container": 4,
   "persistent-ttl": 5,
   "persistent-sequential-ttl": 6,
-} as const;
+};
 
 /**
  * How a znode lives and how it is named.
@@ -97,7 +134,14 @@ export const createFlags = {
  * - `container` (3.5+): removed by the server some time after its last child went.
  * - `…-ttl` (3.5.5+, must be enabled on the server): removed when unmodified and childless for that long.
  */
-export type CreateMode = keyof typeof createFlags;
+export type CreateMode =
+  | "persistent"
+  | "ephemeral"
+  | "persistent-sequential"
+  | "ephemeral-sequential"
+  | "container"
+  | "persistent-ttl"
+  | "persistent-sequential-ttl";
 
 /** Rights in an ACL entry; add them up. CREATE and DELETE are checked on the parent. */
 export const permissions = {
@@ -110,19 +154,23 @@ export const permissions = {
 } as const;
 
 /** Modes of `addWatch` (3.6+). */
-export const addWatchModes = {
+export const addWatchModes: Readonly<Record<AddWatchMode, number>> = {
   "persistent": 0,
   "persistent-recursive": 1,
-} as const;
+};
 
 /** Whether a watch of `addWatch` looks at one znode and its children's names, or at a whole subtree. */
-export type AddWatchMode = keyof typeof addWatchModes;
+export type AddWatchMode = "persistent" | "persistent-recursive";
 
 /** Kinds of watch that `removeWatches` and `checkWatches` tell apart. */
-export const watcherTypes = { children: 1, data: 2, any: 3 } as const;
+export const watcherTypes: Readonly<Record<WatcherType, number>> = {
+  children: 1,
+  data: 2,
+  any: 3,
+};
 
 /** Which watches are meant: those on children, those on data and existence, or all. */
-export type WatcherType = keyof typeof watcherTypes;
+export type WatcherType = "children" | "data" | "any";
 
 /** Transaction ids the protocol reserves; requests of users count from 1 to 2^31-1 and start again at 1. */
 export const specialXids = {

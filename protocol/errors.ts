@@ -9,10 +9,12 @@ export type Outcome = "not-sent" | "unknown";
 
 /** Base of every error of this library that is not a plain TypeError or RangeError. */
 export class ZooKeeperError extends Error {
+  /** The name of the class. */
   override name = "ZooKeeperError";
   /** A short, stable name for what happened, to switch on. */
   readonly code: string;
 
+  /** Made by the library. */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -33,7 +35,9 @@ export interface ServerErrorInit {
 
 /** The server answered a request with an error. Nothing was changed by it. */
 export class ServerError extends ZooKeeperError {
+  /** The name of the class. */
   override name = "ServerError";
+  /** The name of what the server answered. */
   declare readonly code: ErrorCode;
   /** The number behind `code`; also kept for numbers this client does not know. */
   readonly number: number;
@@ -44,6 +48,7 @@ export class ServerError extends ZooKeeperError {
   /** The transaction id of the reply, or null inside a multi. */
   readonly zxid: bigint | null;
 
+  /** Made by the library. */
   constructor(init: ServerErrorInit, message?: string) {
     const code = errorName(init.number);
     const what = init.path === null ? init.op : `${init.op} ${init.path}`;
@@ -72,12 +77,14 @@ export interface FailedOp {
 
 /** A multi was refused as a whole: nothing of it was done. */
 export class MultiError extends ServerError {
+  /** The name of the class. */
   override name = "MultiError";
   /** The operation that failed, as an index into the operations given. */
   readonly index: number;
   /** What the server said of each operation, in their order. */
   readonly results: readonly FailedOp[];
 
+  /** Made by the library. */
   constructor(
     index: number,
     results: readonly FailedOp[],
@@ -101,6 +108,7 @@ export class MultiError extends ServerError {
  * "not-sent" the server may have carried the request out.
  */
 export class ConnectionLossError extends ZooKeeperError {
+  /** The name of the class. */
   override name = "ConnectionLossError";
   /** The operation that was waiting. */
   readonly op: string;
@@ -109,6 +117,7 @@ export class ConnectionLossError extends ZooKeeperError {
   /** Whether the request may have been carried out. */
   readonly outcome: Outcome;
 
+  /** Made by the library. */
   constructor(
     op: string,
     path: string | null,
@@ -131,12 +140,14 @@ export class ConnectionLossError extends ZooKeeperError {
 
 /** The session this belonged to is over: its ephemeral znodes and watches are gone or going. */
 export class SessionExpiredError extends ZooKeeperError {
+  /** The name of the class. */
   override name = "SessionExpiredError";
   /** The session that ended; 0n if it never began. */
   readonly sessionId: bigint;
   /** For a request: whether it may have been carried out before the session ended. */
   readonly outcome: Outcome;
 
+  /** Made by the library. */
   constructor(
     sessionId: bigint,
     outcome: Outcome,
@@ -155,8 +166,10 @@ export class SessionExpiredError extends ZooKeeperError {
 
 /** The client was closed: nothing can be asked of it any more. */
 export class ClientClosedError extends ZooKeeperError {
+  /** The name of the class. */
   override name = "ClientClosedError";
 
+  /** Made by the library. */
   constructor(message = "Client closed", options?: ErrorOptions) {
     super("ClientClosed", message, options);
   }
@@ -164,10 +177,12 @@ export class ClientClosedError extends ZooKeeperError {
 
 /** A server refused a credential. */
 export class AuthFailedError extends ZooKeeperError {
+  /** The name of the class. */
   override name = "AuthFailedError";
   /** The scheme of the refused credential. Its secret is never kept here. */
   readonly scheme: string;
 
+  /** Made by the library. */
   constructor(scheme: string, options?: ErrorOptions) {
     super(
       "AuthFailed",
@@ -180,10 +195,12 @@ export class AuthFailedError extends ZooKeeperError {
 
 /** A peer sent bytes that are not the ZooKeeper protocol. The connection they came on is dropped. */
 export class ProtocolError extends ZooKeeperError {
+  /** The name of the class. */
   override name = "ProtocolError";
   /** Where in the packet it went wrong, in bytes from its start (length prefix not counted). */
   readonly offset: number;
 
+  /** Made by the library. */
   constructor(message: string, offset: number, options?: ErrorOptions) {
     super("Protocol", message, options);
     this.offset = offset;

@@ -30,7 +30,7 @@ export { type Internals, internalsOf } from "./internals.ts";
 export { elapsed, type Moment } from "./moment.ts";
 export type { Data, Op, OpResult, ReadOp, ReadResult } from "./multi.ts";
 export { baseName, joinPath, parentPath, validatePath } from "./path.ts";
-export type { Acl, ClientInfo, Stat } from "./records.ts";
+export type { Acl, ClientInfo, Stat } from "./znode.ts";
 export type {
   Socket,
   SocketHandlers,

@@ -14,7 +14,7 @@ import {
 import * as ops from "./operations.ts";
 import type { Marks } from "./internals.ts";
 import { addChroot, stripChroot, validatePath } from "./path.ts";
-import type { Acl, Stat } from "./records.ts";
+import type { Acl, Stat } from "./znode.ts";
 import { type Ask, ask } from "./requests.ts";
 
 /** Data of a znode: text goes as UTF-8; null and empty are different. */

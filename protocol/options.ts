@@ -6,7 +6,7 @@ import { permissions } from "./codes.ts";
 import { hostEnvironment } from "./environment.ts";
 import { bytesOf, type Scope } from "./multi.ts";
 import { normalizeChroot } from "./path.ts";
-import type { Acl } from "./records.ts";
+import type { Acl } from "./znode.ts";
 import { parseServers, ServerRing } from "./servers.ts";
 import type { Credential } from "./session.ts";
 import type { SessionsSettings } from "./sessions.ts";

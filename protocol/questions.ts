@@ -29,7 +29,7 @@ import {
 } from "./multi.ts";
 import * as ops from "./operations.ts";
 import { addChroot, stripChroot, validatePath } from "./path.ts";
-import type { Acl, ClientInfo, Stat } from "./records.ts";
+import type { Acl, ClientInfo, Stat } from "./znode.ts";
 import { type Ask, ask, type Request } from "./requests.ts";
 import type { Watcher, WatchKind } from "./watches.ts";
 

@@ -1,4 +1,4 @@
-// Every record of the protocol as a table in wire order, and the types readers see.
+// Every record of the protocol as a table in wire order.
 // Knows no operation codes, no sessions and no I/O.
 // Used by operations.ts, which says what each request and reply is made of, and by session.ts.
 //
@@ -16,35 +16,10 @@ import {
   ustring,
   vector,
 } from "./jute.ts";
-
-/** What a server keeps about a znode besides its data. Zxids are transaction ids; times are the server's clock. */
-export interface Stat {
-  /** Transaction that created the znode: unique, and growing over the life of the ensemble. */
-  czxid: bigint;
-  /** Transaction that last set the data. */
-  mzxid: bigint;
-  /** When it was created, in ms since 1970. */
-  ctime: bigint;
-  /** When its data was last set, in ms since 1970. */
-  mtime: bigint;
-  /** How often the data was set. */
-  version: number;
-  /** Creates plus deletes of children, in 32 bits: not the counter of sequential znodes. */
-  cversion: number;
-  /** How often the ACL was set. */
-  aversion: number;
-  /** Session an ephemeral znode belongs to; 0n for all others. */
-  ephemeralOwner: bigint;
-  /** Size of the data in bytes; 0 for null. */
-  dataLength: number;
-  /** Number of direct children. */
-  numChildren: number;
-  /** Transaction that last created or deleted a child. */
-  pzxid: bigint;
-}
+import type * as znode from "./znode.ts";
 
 /** The wire form of {@linkcode Stat}. */
-export const Stat: Type<Stat> = record("Stat", {
+export const Stat: Type<znode.Stat> = record("Stat", {
   czxid: long,
   mzxid: long,
   ctime: long,
@@ -58,33 +33,15 @@ export const Stat: Type<Stat> = record("Stat", {
   pzxid: long,
 });
 
-/** Grants `perms` to whoever `scheme` and `id` name. */
-export interface Acl {
-  /** A sum of {@linkcode permissions}. */
-  perms: number;
-  /** How the identity was proved: `world`, `auth`, `digest`, `ip`, `x509`, `sasl`. */
-  scheme: string;
-  /** Who: `anyone` for world, empty for auth, `user:base64(sha1(user:password))` for digest. */
-  id: string;
-}
-
 /** The wire form of {@linkcode Acl}; jute has the last two fields in a record Id of their own, which has the same bytes. */
-export const Acl: Type<Acl> = record("ACL", {
+export const Acl: Type<znode.Acl> = record("ACL", {
   perms: int,
   scheme: ustring,
   id: ustring,
 });
 
-/** One identity the server knows a connection by. */
-export interface ClientInfo {
-  /** How it was proved, e.g. `ip` or `digest`. */
-  authScheme: string;
-  /** Who it is, without any secret. */
-  user: string | null;
-}
-
 /** The wire form of {@linkcode ClientInfo}. */
-export const ClientInfo: Type<ClientInfo> = record("ClientInfo", {
+export const ClientInfo: Type<znode.ClientInfo> = record("ClientInfo", {
   authScheme: ustring,
   user: nullableUstring,
 });

@@ -1,0 +1,258 @@
+// Enter, wait, hold: one contender in a queue of ephemeral sequential znodes.
+// Knows no kind of lock: whom to wait for is a rule.
+// Run by sequential_lock.ts once for each acquire().
+
+import {
+  type Acl,
+  type Client,
+  internalsOf,
+  joinPath,
+  SessionExpiredError,
+  type WatchEvent,
+} from "../protocol/mod.ts";
+import { codeOf, lineSoon } from "./directory.ts";
+import { enter } from "./enter.ts";
+import { LockLostError, SequenceExhaustedError } from "./errors.ts";
+import { Holding } from "./held_lock.ts";
+import { type Lease, leaseOf } from "./lease.ts";
+import { newId } from "./names.ts";
+import {
+  checksOf,
+  disown,
+  leave,
+  own,
+  passing,
+  pause,
+  type Place,
+  PlaceTenure,
+} from "./place.ts";
+import { isExhausted, type Line, type Rule, warnFrom } from "./queue.ts";
+import type { Turn } from "./turn.ts";
+
+/** What the contenders of one lock have in common. */
+export interface QueueSettings {
+  /** The directory. */
+  path: string;
+  rule: Rule;
+  acl?: readonly Acl[];
+  /** Whether a waiter that loses its place enters again. */
+  onSessionLoss: "requeue" | "reject";
+}
+
+/** Takes a place, waits, and settles the turn. */
+export async function contend(
+  settings: QueueSettings,
+  turn: Turn,
+): Promise<void> {
+  try {
+    while (!turn.over) {
+      const lost = await new Contender(settings, turn).attempt();
+      if (lost === undefined || turn.over) return;
+      if (settings.onSessionLoss === "reject") throw lost;
+      warnOfRequeue(turn.client, settings.path, lost);
+    }
+  } catch (error) {
+    turn.fail(error);
+  }
+}
+
+/** Says that a waiter lost its place and enters again at the end. */
+export function warnOfRequeue(client: Client, path: string, cause: Error) {
+  const message = `Entered the queue of ${path} again: ${cause.message}`;
+  internalsOf(client).warn({ kind: "requeued", message, path, cause });
+}
+
+/** The place was lost while waiting; the session may live on. */
+type Outcome = "granted" | "left" | LockLostError;
+
+/** One attempt: one id, at most one znode, one session. */
+class Contender {
+  readonly #settings: QueueSettings;
+  readonly #turn: Turn;
+  readonly #client: Client;
+  readonly #lease: Lease;
+  /** The znode we watch, until the watch fires. */
+  #watched: { kind: "data" | "child"; path: string } | undefined;
+  readonly #watcher = (_: WatchEvent): void => {
+    this.#watched = undefined;
+    this.#turn.wake();
+  };
+
+  #warned = false;
+
+  constructor(settings: QueueSettings, turn: Turn) {
+    this.#settings = settings;
+    this.#turn = turn;
+    this.#client = turn.client;
+    this.#lease = leaseOf(turn.client);
+  }
+
+  /** Why the place was lost, if it was; undefined if the turn is over, one way or the other. */
+  async attempt(): Promise<Error | undefined> {
+    const { session, environment } = this.#client;
+    const id = newId((bytes) => environment.random(bytes));
+    own(this.#client, id);
+    let outcome: Outcome | Error = "left";
+    try {
+      outcome = await this.#run(id);
+    } catch (error) {
+      const over = error instanceof SessionExpiredError ||
+        (session.signal.aborted && error === session.signal.reason);
+      if (!over) throw error;
+      outcome = error as Error;
+    } finally {
+      if (outcome !== "granted") disown(this.#client, id);
+    }
+    return outcome instanceof Error ? outcome : undefined;
+  }
+
+  async #run(id: string): Promise<Outcome> {
+    const turn = this.#turn;
+    const { session } = this.#client;
+    const { path, acl } = this.#settings;
+    const entered = await enter(this.#client, session, {
+      path,
+      id,
+      data: turn.options.data,
+      acl,
+      givenUp: () => turn.over,
+      sleep: () => turn.sleep(),
+    });
+    if (entered === null) return "left";
+    const { place, line } = entered;
+    let outcome: Outcome = "left";
+    // At once when the turn is given up; what the loop waits for may take long.
+    turn.leave = once(() => leave(this.#client, place));
+    try {
+      outcome = await this.#wait(place, line);
+    } finally {
+      if (outcome === "left") turn.leave?.();
+      turn.leave = undefined;
+      this.#unwatch();
+    }
+    return outcome;
+  }
+
+  /** Waits until nobody is ahead, looking again at every event, reconnect and doubt. */
+  async #wait(place: Place, listing: Promise<Line>): Promise<Outcome> {
+    const turn = this.#turn;
+    let announced = false;
+    for (let line = await listing;; line = await this.#listAgain(place)) {
+      if (turn.over) return "left";
+      place.session.signal.throwIfAborted();
+      const at = line.placeOf(place.name);
+      if (at < 0) return vanished(place);
+      this.#checkNumbers(line, at);
+      const blockers = this.#settings.rule(line.contenders.slice(0, at));
+      if (blockers.length === 0) {
+        const outcome = await this.#grant(place);
+        if (outcome !== "again") return outcome;
+        continue;
+      }
+      if (turn.trying) {
+        turn.leave?.();
+        turn.grant(null);
+        return "left";
+      }
+      if (!announced) turn.queued(at);
+      announced = true;
+      if (turn.over) return "left";
+      const blocker = blockers[blockers.length - 1].name;
+      if (await this.#watch(blocker)) await turn.sleep();
+      if (turn.over) return "left";
+    }
+  }
+
+  #listAgain(place: Place): Promise<Line> {
+    place.session.signal.throwIfAborted();
+    const line = lineSoon(this.#client, this.#settings.path);
+    // In the same write, so that what the list may grant can be believed.
+    this.#lease.freshen(checksOf(place));
+    return line;
+  }
+
+  /** Watches the one ahead. False if it is gone. */
+  async #watch(name: string): Promise<boolean> {
+    const directory = this.#settings.path;
+    const path = joinPath(directory, name);
+    if (this.#watched?.kind === "child" || this.#watched?.path === path) {
+      return true;
+    }
+    this.#unwatch();
+    const watch = this.#watcher;
+    try {
+      this.#watched = { kind: "data", path };
+      // Not exists: on a znode that is gone it would leave a watch behind (measured).
+      await this.#client.getData(path, { watch });
+      return true;
+    } catch (error) {
+      this.#watched = undefined;
+      const code = codeOf(error);
+      if (code === "NoNode") return false;
+      if (code !== "NoAuth") throw error;
+    }
+    // A stranger that we may not read: whoever is behind it watches the directory.
+    this.#watched = { kind: "child", path: directory };
+    const names = await this.#client.getChildren(directory, { watch });
+    return names.includes(name);
+  }
+
+  #unwatch(): void {
+    if (this.#watched === undefined) return;
+    const { kind, path } = this.#watched;
+    internalsOf(this.#client).forget(kind, path, this.#watcher);
+    this.#watched = undefined;
+  }
+
+  /** Nobody is ahead: it is ours, if the session certainly lives for a while yet (etcd#11456). */
+  async #grant(place: Place): Promise<Outcome | "again"> {
+    const turn = this.#turn;
+    if (this.#lease.remaining <= this.#lease.period) {
+      try {
+        await this.#lease.renew(checksOf(place));
+      } catch (error) {
+        const code = codeOf(error);
+        if (code === "NoNode") return vanished(place);
+        if (code !== "ConnectionLoss" && !passing(error)) throw error;
+      }
+      if (turn.over) return "left";
+      place.session.signal.throwIfAborted();
+      if (this.#lease.remaining <= this.#lease.period) {
+        await pause(this.#client, this.#lease.period / 2);
+        return "again";
+      }
+    }
+    turn.leave = undefined;
+    const tenure = new PlaceTenure(this.#client, place, this.#settings.path);
+    const { onState } = turn.options;
+    turn.grant(new Holding(this.#client, place.session, tenure, onState));
+    return "granted";
+  }
+
+  /** Refuses to lock by numbers that tell no order. */
+  #checkNumbers(line: Line, at: number): void {
+    const { sequence } = line.contenders[at];
+    const { path } = this.#settings;
+    if (isExhausted(sequence) || line.hasTie(at)) {
+      throw new SequenceExhaustedError(path, sequence);
+    }
+    if (sequence < warnFrom || this.#warned) return;
+    this.#warned = true;
+    const message = `The lock ${path} has ${0x7fffffff - sequence} numbers ` +
+      `left: let its znode be deleted while nobody uses it`;
+    internalsOf(this.#client).warn({ kind: "sequence-health", message, path });
+  }
+}
+
+function vanished({ path, token }: Place): LockLostError {
+  const cause = new Error("somebody deleted it while it was waiting");
+  return new LockLostError(path, token, { cause });
+}
+
+function once(run: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) run();
+    done = true;
+  };
+}

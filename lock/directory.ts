@@ -1,0 +1,151 @@
+// The znode under which the contenders of a lock stand: listing it, making it, letting its numbers start again.
+// Knows no contender of ours and no lease.
+// Used by contend.ts and the locks.
+
+import {
+  type Acl,
+  type Client,
+  ConnectionLossError,
+  internalsOf,
+  joinPath,
+  parentPath,
+  ServerError,
+} from "../protocol/mod.ts";
+import { Line } from "./queue.ts";
+
+/** What the locks of one client share about one directory. */
+interface Shared {
+  /** The listing that is asked for at the end of this turn. */
+  listing?: Promise<Line>;
+  /** Somebody is making the directory. */
+  making?: Promise<void>;
+  /** We made it, so it may go when it is empty. */
+  made?: boolean;
+  /** Children reported as strangers. */
+  reported?: Set<string>;
+}
+
+const clients = new WeakMap<Client, Map<string, Shared>>();
+/** No more strangers than this are remembered as reported. */
+const reportedAtMost = 100;
+
+function sharedOf(client: Client, path: string): Shared {
+  let paths = clients.get(client);
+  if (paths === undefined) clients.set(client, paths = new Map());
+  let shared = paths.get(path);
+  if (shared === undefined) paths.set(path, shared = {});
+  return shared;
+}
+
+/** Keeps the map small: most locks are used once in a while. */
+function tidy(client: Client, path: string): void {
+  const shared = clients.get(client)?.get(path);
+  if (shared && Object.values(shared).every((value) => !value)) {
+    clients.get(client)!.delete(path);
+  }
+}
+
+/**
+ * The line of contenders, as of the end of this turn of the event loop: all who
+ * ask in one turn share one listing, written behind whatever they ask besides
+ * (10,000 waiters would else fetch 10,000 times 10,000 names). To have it in the
+ * same write as a create, call this first.
+ */
+export function lineSoon(client: Client, path: string): Promise<Line> {
+  const shared = sharedOf(client, path);
+  return shared.listing ??= new Promise((resolve, reject) => {
+    queueMicrotask(() => {
+      shared.listing = undefined;
+      tidy(client, path);
+      client.getChildren(path).then(
+        (names) => resolve(lineOf(client, path, names)),
+        reject,
+      );
+    });
+  });
+}
+
+/** Lines children up, and reports those that are no contenders, each once. */
+export function lineOf(client: Client, path: string, names: string[]): Line {
+  const line = new Line(names);
+  if (line.strangers.length === 0) return line;
+  const { reported } = sharedOf(client, path);
+  const known = reported ?? new Set();
+  sharedOf(client, path).reported = known;
+  for (const name of line.strangers) {
+    if (known.has(name) || known.size >= reportedAtMost) continue;
+    known.add(name);
+    internalsOf(client).warn({
+      kind: "foreign-child",
+      message: `A child of ${path} is no contender: ${JSON.stringify(name)}`,
+      path: joinPath(path, name),
+    });
+  }
+  return line;
+}
+
+/**
+ * Makes the directory: as a container where the server has them, so that it goes
+ * with its last child; what is missing above it as plain znodes.
+ */
+export function makeDirectory(
+  client: Client,
+  path: string,
+  acl: readonly Acl[] | undefined,
+): Promise<void> {
+  const shared = sharedOf(client, path);
+  return shared.making ??= make(client, path, acl)
+    .then((made) => void (shared.made ||= made))
+    .finally(() => {
+      shared.making = undefined;
+      tidy(client, path);
+    });
+}
+
+/** True if it was not there. */
+async function make(
+  client: Client,
+  path: string,
+  acl: readonly Acl[] | undefined,
+): Promise<boolean> {
+  let mode: "container" | "persistent" = "container";
+  for (;;) {
+    try {
+      await client.create(path, "", { mode, acl });
+      return true;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === "NodeExists") return false;
+      if (code === "NoNode") await client.ensurePath(parentPath(path), { acl });
+      // Before 3.5. The client remembers this for each server.
+      else if (code === "Unimplemented") mode = "persistent";
+      else if (code !== "ConnectionLoss") throw error;
+    }
+  }
+}
+
+/** Deletes a directory we made, if it is empty and has no data: its numbers start again. */
+export async function resetDirectory(
+  client: Client,
+  path: string,
+): Promise<void> {
+  const shared = sharedOf(client, path);
+  if (!shared.made) return tidy(client, path);
+  shared.made = undefined;
+  try {
+    const { stat } = await client.getData(path);
+    if (stat.dataLength > 0) return;
+    await client.delete(path, { version: stat.version });
+  } catch {
+    // Not empty, or gone already, or for another time.
+  } finally {
+    tidy(client, path);
+  }
+}
+
+/** The code of an error by which the locks decide what to do. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof ServerError || error instanceof ConnectionLossError
+    ? error.code
+    : undefined;
+}

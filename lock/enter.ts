@@ -1,0 +1,108 @@
+// Entering a queue: makes a znode and lists its neighbours, whatever happens on the way.
+// Knows no rule and does not wait.
+// Used by contend.ts.
+
+import {
+  type Acl,
+  type Client,
+  type Data,
+  joinPath,
+  ProtocolError,
+  type Session,
+} from "../protocol/mod.ts";
+import { codeOf, lineSoon, makeDirectory } from "./directory.ts";
+import { leaseOf, momentOf } from "./lease.ts";
+import { contenderPrefix } from "./names.ts";
+import { leave, type Place, placeAt } from "./place.ts";
+import type { Line } from "./queue.ts";
+
+/** What is needed to enter. */
+export interface Entry {
+  /** The directory. */
+  path: string;
+  /** Never used before in this session. */
+  id: string;
+  data?: Data;
+  acl?: readonly Acl[];
+  /** True once there is no point in entering any more; what was made meanwhile is still found. */
+  givenUp(): boolean;
+  /** Resolves when the state of the session may have changed. */
+  sleep(): Promise<void>;
+}
+
+/**
+ * Makes the znode and lists the queue, in one round trip: the requests of a
+ * session are served in order, so the list is never older than the znode. Null
+ * if it was given up and there is nothing to delete. Rejects with a
+ * SessionExpiredError if the session ends before, or a ServerError.
+ */
+export async function enter(
+  client: Client,
+  session: Session,
+  entry: Entry,
+): Promise<{ place: Place; line: Promise<Line> } | null> {
+  const { path, id, data, acl } = entry;
+  const prefix = joinPath(path, contenderPrefix(id));
+  for (;;) {
+    session.signal.throwIfAborted();
+    const line = lineSoon(client, path);
+    line.catch(() => {}); // Looked at later, or not at all.
+    const since = momentOf(client);
+    try {
+      const mode = "ephemeral-sequential";
+      const made = await client.create(prefix, data, { mode, acl });
+      leaseOf(client).committed(session, since);
+      return { place: placeAt(session, made.path, made.zxid), line };
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === "ConnectionLoss" || error instanceof ProtocolError) {
+        const place = await find(client, session, path, id);
+        if (place) return { place, line: lineSoon(client, path) };
+      } else if (code === "NoNode") {
+        if (!entry.givenUp()) await makeDirectory(client, path, acl);
+      } else if (code === "NotReadOnly") {
+        const { state } = session;
+        if (state === "connected-read-only") await entry.sleep();
+      } else throw error;
+      if (entry.givenUp()) return null;
+    }
+  }
+}
+
+/**
+ * Looks for a znode that may have been made before the connection was lost.
+ * First sync: the server we have now may lag behind the one that made it. Only
+ * one of this session counts: that of an earlier one is on its way out
+ * (CURATOR-604).
+ */
+async function find(
+  client: Client,
+  session: Session,
+  path: string,
+  id: string,
+): Promise<Place | undefined> {
+  const names = await listSynced(client, path);
+  const prefix = contenderPrefix(id);
+  let found: Place | undefined;
+  for (const name of names.filter((n) => n.startsWith(prefix)).sort()) {
+    const stat = await client.exists(joinPath(path, name));
+    if (stat?.ephemeralOwner !== session.id) continue;
+    const place = placeAt(session, joinPath(path, name), stat.czxid);
+    if (found) leave(client, place);
+    else found = place;
+  }
+  return found;
+}
+
+async function listSynced(client: Client, path: string): Promise<string[]> {
+  const synced = client.sync(path);
+  synced.catch(() => {}); // Awaited below, unless the listing fails first.
+  try {
+    const names = await client.getChildren(path);
+    await synced;
+    return names;
+  } catch (error) {
+    if (codeOf(error) === "NoNode") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,340 @@
+// Taking a znode that only one can make: try, watch, try again. Everybody who waits wakes each time.
+// Knows the znode, its fence and the turn; no queue.
+// Run by exclusive_lock.ts once for each acquire().
+//
+// A deleted and recreated znode has version 0 again, so nothing about the znode
+// itself tells whose it is. Beside it lies a fence that is never deleted: every
+// grant sets its data to the holder's id, in the same transaction that makes the
+// znode, so the fence's version is the holder's alone. Release and heartbeat
+// check it, and a stale holder can do nothing to its successor's znode.
+
+import {
+  type Acl,
+  type Client,
+  type Data,
+  internalsOf,
+  MultiError,
+  type Op,
+  parentPath,
+  ProtocolError,
+  ServerError,
+  type Session,
+  SessionExpiredError,
+  type WatchEvent,
+} from "../protocol/mod.ts";
+import { warnOfRequeue } from "./contend.ts";
+import { codeOf } from "./directory.ts";
+import { SequenceExhaustedError } from "./errors.ts";
+import { Holding, type Tenure } from "./held_lock.ts";
+import { leaseOf, momentOf } from "./lease.ts";
+import { newId } from "./names.ts";
+import { passing, pause } from "./place.ts";
+import { warnFrom } from "./queue.ts";
+import type { Turn } from "./turn.ts";
+
+/** What the contenders of one lock have in common. */
+export interface SeizeSettings {
+  /** The znode. */
+  path: string;
+  acl?: readonly Acl[];
+  onSessionLoss: "requeue" | "reject";
+}
+
+/** The znode beside a lock that outlives its holders. */
+export function fencePath(path: string): string {
+  return `${path}-fence`;
+}
+
+/** A grant: the znode is ours. */
+interface Grant {
+  readonly session: Session;
+  readonly token: bigint;
+  readonly fenceVersion: number;
+}
+
+/** Tries and waits, and settles the turn. */
+export async function seize(
+  settings: SeizeSettings,
+  turn: Turn,
+): Promise<void> {
+  const { client } = turn;
+  try {
+    while (!turn.over) {
+      const { session } = client;
+      const seizure = new Seizure(settings, turn, session);
+      try {
+        return await seizure.run();
+      } catch (error) {
+        const over = error instanceof SessionExpiredError ||
+          (session.signal.aborted && error === session.signal.reason);
+        if (!over || turn.over) throw error;
+        if (settings.onSessionLoss === "reject") throw error;
+        warnOfRequeue(client, settings.path, error as Error);
+      } finally {
+        seizure.unwatch();
+      }
+    }
+  } catch (error) {
+    turn.fail(error);
+  }
+}
+
+/** The tries of one turn in one session. */
+class Seizure {
+  readonly #settings: SeizeSettings;
+  readonly #turn: Turn;
+  readonly #client: Client;
+  readonly #session: Session;
+  #watching = false;
+  readonly #watcher = (_: WatchEvent): void => {
+    this.#watching = false;
+    this.#turn.wake();
+  };
+
+  constructor(settings: SeizeSettings, turn: Turn, session: Session) {
+    this.#settings = settings;
+    this.#turn = turn;
+    this.#client = turn.client;
+    this.#session = session;
+  }
+
+  async run(): Promise<void> {
+    const turn = this.#turn;
+    let announced = false;
+    while (!turn.over) {
+      this.#session.signal.throwIfAborted();
+      const grant = await this.#try();
+      if (grant) return await this.#granted(grant);
+      if (turn.over) return;
+      if (turn.trying) return turn.grant(null);
+      if (!announced) turn.queued(1);
+      announced = true;
+      while (!turn.over && await this.#taken()) await turn.sleep();
+    }
+  }
+
+  unwatch(): void {
+    if (!this.#watching) return;
+    const { path } = this.#settings;
+    internalsOf(this.#client).forget("data", path, this.#watcher);
+    this.#watching = false;
+  }
+
+  /** Makes the znode and sets the fence, as one. Undefined if somebody else has it. */
+  async #try(): Promise<Grant | undefined> {
+    const { environment } = this.#client;
+    const id = newId((bytes) => environment.random(bytes));
+    const since = momentOf(this.#client);
+    try {
+      const { results } = await this.#client.multi(this.#claim(id));
+      leaseOf(this.#client).committed(this.#session, since);
+      const set = results[1] as { stat: { mzxid: bigint; version: number } };
+      return {
+        session: this.#session,
+        token: set.stat.mzxid,
+        fenceVersion: set.stat.version,
+      };
+    } catch (error) {
+      return await this.#refused(error, id);
+    }
+  }
+
+  #claim(id: string): Op[] {
+    const { path, acl } = this.#settings;
+    const data: Data | undefined = this.#turn.options.data;
+    return [
+      { op: "create", path, data, mode: "ephemeral", acl },
+      { op: "setData", path: fencePath(path), data: id },
+    ];
+  }
+
+  async #refused(error: unknown, id: string): Promise<Grant | undefined> {
+    const { path } = this.#settings;
+    const code = codeOf(error);
+    if (code === "ConnectionLoss" || error instanceof ProtocolError) {
+      return await this.#find(id) ?? await this.#retry();
+    }
+    if (code === "NotReadOnly") {
+      const { state } = this.#session;
+      if (state === "connected-read-only") await this.#turn.sleep();
+      return await this.#retry();
+    }
+    if (!(error instanceof MultiError)) throw error;
+    if (error.index === 0 && code === "NodeExists") return undefined;
+    if (code !== "NoNode") throw error;
+    if (error.index === 0) await this.#makeParent(path);
+    else await this.#makeFence();
+    return await this.#retry();
+  }
+
+  /** Nothing was won and nothing lost. */
+  #retry(): Promise<Grant | undefined> {
+    if (this.#turn.over) return Promise.resolve(undefined);
+    this.#session.signal.throwIfAborted();
+    return this.#try();
+  }
+
+  /**
+   * Whether a claim whose reply was lost was granted. Ours if the znode is of
+   * this session and was made by the transaction that wrote our id to the fence:
+   * two holds may share a session. First sync: the server may lag behind.
+   */
+  async #find(id: string): Promise<Grant | undefined> {
+    const { path } = this.#settings;
+    const synced = this.#client.sync(path);
+    const lock = this.#client.getData(path);
+    const fence = this.#client.getData(fencePath(path));
+    for (const promise of [synced, lock, fence]) promise.catch(() => {});
+    try {
+      const { stat } = await lock;
+      const { data, stat: fenceStat } = await fence;
+      await synced;
+      const ours = stat.ephemeralOwner === this.#session.id &&
+        fenceStat.mzxid === stat.czxid &&
+        new TextDecoder().decode(data ?? undefined) === id;
+      if (!ours) return undefined;
+      const fenceVersion = fenceStat.version;
+      return { session: this.#session, token: stat.czxid, fenceVersion };
+    } catch (error) {
+      if (codeOf(error) === "NoNode") return undefined;
+      throw error;
+    }
+  }
+
+  /** Watches the znode. False if it is gone; then there is no watch either. */
+  async #taken(): Promise<boolean> {
+    if (this.#turn.over) return false;
+    this.#session.signal.throwIfAborted();
+    const { path } = this.#settings;
+    const watch = this.#watching ? undefined : this.#watcher;
+    try {
+      this.#watching = true;
+      await this.#client.getData(path, { watch });
+      return watch !== undefined || this.#watching;
+    } catch (error) {
+      if (watch) this.#watching = false;
+      if (codeOf(error) === "NoNode") return false;
+      throw error;
+    }
+  }
+
+  async #granted(grant: Grant): Promise<void> {
+    const turn = this.#turn;
+    const { path } = this.#settings;
+    const tenure = new FencedTenure(this.#client, path, grant);
+    try {
+      await this.#believe(tenure);
+      if (grant.fenceVersion >= warnFrom) {
+        throw new SequenceExhaustedError(path, grant.fenceVersion);
+      }
+    } catch (error) {
+      void tenure.letGo().catch(() => {});
+      throw error;
+    }
+    if (turn.over) return void tenure.letGo().catch(() => {});
+    const { onState } = turn.options;
+    turn.grant(new Holding(this.#client, this.#session, tenure, onState));
+  }
+
+  /** Until the session certainly lives for a while yet. */
+  async #believe(tenure: Tenure): Promise<void> {
+    const lease = leaseOf(this.#client);
+    while (!this.#turn.over && lease.remaining <= lease.period) {
+      try {
+        await lease.renew(tenure.checks);
+      } catch (error) {
+        const code = codeOf(error);
+        if (code !== "ConnectionLoss" && !passing(error)) throw error;
+      }
+      this.#session.signal.throwIfAborted();
+      if (lease.remaining > lease.period) return;
+      await pause(this.#client, lease.period / 2);
+    }
+  }
+
+  async #makeParent(path: string): Promise<void> {
+    const { acl } = this.#settings;
+    await this.#client.ensurePath(parentPath(path), { acl });
+  }
+
+  async #makeFence(): Promise<void> {
+    const { path, acl } = this.#settings;
+    try {
+      await this.#client.create(fencePath(path), "", { acl });
+    } catch (error) {
+      const code = codeOf(error);
+      if (code !== "NodeExists" && code !== "ConnectionLoss") throw error;
+    }
+  }
+}
+
+/** A znode that is held, and its fence. */
+class FencedTenure implements Tenure {
+  readonly path: string;
+  readonly token: bigint;
+  readonly checks: readonly Op[];
+  readonly #client: Client;
+  readonly #session: Session;
+
+  constructor(client: Client, path: string, grant: Grant) {
+    this.path = path;
+    this.token = grant.token;
+    this.checks = [
+      { op: "check", path },
+      { op: "check", path: fencePath(path), version: grant.fenceVersion },
+    ];
+    this.#client = client;
+    this.#session = grant.session;
+  }
+
+  async letGo(): Promise<boolean> {
+    const { path } = this;
+    let again = false;
+    const resend = () => void (again = true);
+    const ops: Op[] = [this.checks[1], { op: "delete", path }];
+    while (this.#client.session === this.#session) {
+      try {
+        await internalsOf(this.#client).multi(ops, { resend });
+        return true;
+      } catch (error) {
+        if (error instanceof MultiError) {
+          if (error.code === "NoNode" && error.index === 0) {
+            return await this.#letGoWithoutFence();
+          }
+          // Sent twice, it may be gone, or somebody else's, because of the first.
+          const { code } = error;
+          if (code === "NoNode" || code === "BadVersion") return again;
+        }
+        if (!(error instanceof ServerError)) break; // The session is over.
+        if (!passing(error)) throw error;
+        await pause(this.#client, this.#session.timeout / 20);
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Somebody deleted the fence. The lock may still be ours: only the transaction
+   * that made it tells now.
+   */
+  async #letGoWithoutFence(): Promise<boolean> {
+    const { path, token } = this;
+    const client = this.#client;
+    const message = `Somebody deleted ${fencePath(path)}: ` +
+      `it must not be, or a stale holder may harm its successor`;
+    internalsOf(client).warn({ kind: "fence-missing", message, path });
+    try {
+      const synced = client.sync(path);
+      synced.catch(() => {});
+      const { stat } = await client.getData(path);
+      await synced;
+      if (stat.czxid !== token) return false;
+      await internalsOf(client).delete(path, {});
+      return true;
+    } catch (error) {
+      if (codeOf(error) === "NoNode") return false;
+      if (error instanceof ServerError) throw error;
+      return true;
+    }
+  }
+}

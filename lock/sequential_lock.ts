@@ -1,0 +1,59 @@
+// The fair lock: a queue of ephemeral sequential znodes, each waiter watching only the one ahead.
+// The algorithm is contend.ts with the rule "one at a time".
+// Used by users.
+
+import { joinPath } from "../protocol/mod.ts";
+import { contend } from "./contend.ts";
+import { codeOf, lineOf } from "./directory.ts";
+import { type Contender, Lock } from "./lock.ts";
+import { isOwn } from "./place.ts";
+import { exclusive } from "./queue.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * A fair lock, the default choice: first come, first served, and a release wakes
+ * exactly one waiter.
+ *
+ * Each contender makes an ephemeral sequential child of `path` and watches the
+ * one before it. The names are Curator's, so Curator's `InterProcessMutex` and
+ * go-zk can wait in the same queue.
+ *
+ * @example
+ * ```ts
+ * import { connect, SequentialLock } from "@zklock/zklock";
+ *
+ * const zk = await connect("zk1:2181,zk2:2181,zk3:2181");
+ * const nightly = new SequentialLock(zk, "/locks/nightly");
+ * await nightly.run(async (held) => {
+ *   await fetch("https://example.com/rebuild", { signal: held.signal });
+ * }, { timeout: 5_000 });
+ * await zk.close();
+ * ```
+ */
+export class SequentialLock extends Lock {
+  /** Everybody who wants the lock, in order, the holder first. */
+  async contenders(): Promise<Contender[]> {
+    const names = await this.client.getChildren(this.path).catch((error) => {
+      if (codeOf(error) === "NoNode") return [];
+      throw error;
+    });
+    const line = lineOf(this.client, this.path, names);
+    return line.contenders.map(({ name, sequence, id, kind }, i) => ({
+      path: joinPath(this.path, name),
+      sequence,
+      id,
+      kind,
+      mine: isOwn(this.client, id),
+      holder: i === 0,
+    }));
+  }
+
+  /** @ignore For the library only. */
+  protected take(turn: Turn): Promise<void> {
+    const { path, options: { acl, onSessionLoss } } = this;
+    return contend(
+      { path, rule: exclusive, acl, onSessionLoss: onSessionLoss! },
+      turn,
+    );
+  }
+}

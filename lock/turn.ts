@@ -1,0 +1,158 @@
+// One acquire(): who waits, until when, and what becomes of it. Exactly one of granted, cancelled, failed.
+// Knows no znodes.
+// Made by lock.ts for each call; the loops of the locks run inside one.
+
+import type { Client, Data } from "../protocol/mod.ts";
+import { internalsOf } from "../protocol/mod.ts";
+import type { HeldLock, HeldLockState } from "./held_lock.ts";
+
+/** Options of `acquire()`, `tryAcquire()` and `run()`. */
+export interface AcquireOptions {
+  /** Gives up waiting: acquire() rejects with its reason. Changes nothing once the lock is held. */
+  signal?: AbortSignal;
+  /** Gives up waiting after so many ms, with a TimeoutError. 0: unless the first reply grants it. */
+  timeout?: number;
+  /** Data of the znode, for people who look at the queue. */
+  data?: Data;
+  /** Called when it has to wait, with the number of contenders ahead; again if it loses its place. */
+  onQueued?: (ahead: number) => void;
+  /** Called when the state of the lock changes after it is held. */
+  onState?: (state: HeldLockState) => void;
+}
+
+/** The outcome of one attempt to take a lock. */
+export class Turn {
+  readonly client: Client;
+  readonly options: AcquireOptions;
+  /** Do not wait behind others: null at the first reply that shows one. */
+  readonly trying: boolean;
+  readonly result: Promise<HeldLock | null>;
+  /** Deletes what stands for us in the queue; set by the loop while there is something. */
+  leave: (() => void) | undefined;
+  #over = false;
+  #settle!: { resolve(held: HeldLock | null): void; reject(e: unknown): void };
+  #stop: Array<() => void> = [];
+  #wake: (() => void) | undefined;
+  #awake = false;
+
+  constructor(client: Client, options: AcquireOptions, trying: boolean) {
+    this.client = client;
+    this.options = options;
+    this.trying = trying;
+    this.result = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.#begin();
+  }
+
+  /** True once nobody waits for it any more; a lock granted now must be given back. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** The lock is ours, or for a try: it is not. */
+  grant(held: HeldLock | null): void {
+    if (this.#end()) this.#settle.resolve(held);
+  }
+
+  /** It cannot be had. What stands for us in the queue goes. */
+  fail(reason: unknown): void {
+    if (!this.#end()) return;
+    this.#settle.reject(reason);
+    this.leave?.();
+    this.wake();
+  }
+
+  /** There may be news. Kept until somebody sleeps. */
+  wake(): void {
+    this.#awake = true;
+    this.#wake?.();
+  }
+
+  /** Resolves at the next wake(), at once if there was one since the last sleep. */
+  async sleep(): Promise<void> {
+    if (!this.#awake && !this.#over) {
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+    this.#wake = undefined;
+    this.#awake = false;
+  }
+
+  /** Tells the caller that it has to wait. */
+  queued(ahead: number): void {
+    if (this.options.timeout === 0) return this.fail(timedOut(0));
+    try {
+      this.options.onQueued?.(ahead);
+    } catch (cause) {
+      internalsOf(this.client).warn({
+        kind: "listener-threw",
+        message: `A listener threw: ${cause}`,
+        cause,
+      });
+    }
+  }
+
+  // Inside
+
+  #begin(): void {
+    const { client } = this;
+    const { signal, timeout } = this.options;
+    if (client.signal.aborted) return this.fail(client.signal.reason);
+    if (signal?.aborted) return this.fail(signal.reason);
+    if (timeout === 0 && client.session.state !== "connected") {
+      return this.fail(timedOut(0));
+    }
+    if (signal) this.#listen(signal);
+    this.#listen(client.signal);
+    this.#stop.push(client.on("state", ({ state }) => {
+      // While there is no connection there is no news.
+      if (state !== "disconnected") this.wake();
+    }));
+    if (timeout) {
+      const { environment } = client;
+      const late = () => this.fail(timedOut(timeout));
+      this.#stop.push(environment.after(timeout, late, false));
+    }
+  }
+
+  #listen(signal: AbortSignal): void {
+    const abort = () => this.fail(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    this.#stop.push(() => signal.removeEventListener("abort", abort));
+  }
+
+  /** False if it had ended before. */
+  #end(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    for (const stop of this.#stop) stop();
+    this.#stop = [];
+    return true;
+  }
+}
+
+function timedOut(timeout: number): DOMException {
+  return new DOMException(
+    `Cannot lock within ${timeout} ms: somebody else holds it, or no server answers`,
+    "TimeoutError",
+  );
+}
+
+/** Checks options before anything is sent. Throws a TypeError or RangeError. */
+export function checkAcquireOptions(options: AcquireOptions): void {
+  const { timeout, signal } = options;
+  if (timeout !== undefined && !(timeout >= 0 && timeout < Infinity)) {
+    throw new RangeError(
+      `Cannot use timeout: not a number of ms from 0 on: ${timeout}`,
+    );
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError(`Cannot use signal: not an AbortSignal: ${signal}`);
+  }
+  for (const name of ["onQueued", "onState"] as const) {
+    const listener = options[name];
+    if (listener !== undefined && typeof listener !== "function") {
+      throw new TypeError(`Cannot use ${name}: not a function: ${listener}`);
+    }
+  }
+}
