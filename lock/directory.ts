@@ -19,15 +19,15 @@ interface Shared {
   listing?: Promise<Line>;
   /** Somebody is making the directory. */
   making?: Promise<void>;
-  /** We made it, so it may go when it is empty. */
-  made?: boolean;
   /** Children reported as strangers. */
   reported?: Set<string>;
 }
 
 const clients = new WeakMap<Client, Map<string, Shared>>();
-/** No more strangers than this are remembered as reported. */
-const reportedAtMost = 100;
+/** The directories a client made last: those may go when they are empty. */
+const made = new WeakMap<Client, Set<string>>();
+/** What is remembered for ever is remembered of so many only. */
+const atMost = { reported: 100, made: 10_000 };
 
 function sharedOf(client: Client, path: string): Shared {
   let paths = clients.get(client);
@@ -73,7 +73,7 @@ export function lineOf(client: Client, path: string, names: string[]): Line {
   const known = reported ?? new Set();
   sharedOf(client, path).reported = known;
   for (const name of line.strangers) {
-    if (known.has(name) || known.size >= reportedAtMost) continue;
+    if (known.has(name) || known.size >= atMost.reported) continue;
     known.add(name);
     internalsOf(client).warn({
       kind: "foreign-child",
@@ -95,27 +95,25 @@ export function makeDirectory(
 ): Promise<void> {
   const shared = sharedOf(client, path);
   return shared.making ??= make(client, path, acl)
-    .then((made) => void (shared.made ||= made))
     .finally(() => {
       shared.making = undefined;
       tidy(client, path);
     });
 }
 
-/** True if it was not there. */
 async function make(
   client: Client,
   path: string,
   acl: readonly Acl[] | undefined,
-): Promise<boolean> {
+): Promise<void> {
   let mode: "container" | "persistent" = "container";
   for (;;) {
     try {
       await client.create(path, "", { mode, acl });
-      return true;
+      return remember(client, path);
     } catch (error) {
       const code = codeOf(error);
-      if (code === "NodeExists") return false;
+      if (code === "NodeExists") return;
       if (code === "NoNode") await client.ensurePath(parentPath(path), { acl });
       // Before 3.5. The client remembers this for each server.
       else if (code === "Unimplemented") mode = "persistent";
@@ -124,22 +122,26 @@ async function make(
   }
 }
 
+function remember(client: Client, path: string): void {
+  const paths = made.get(client) ?? new Set();
+  made.set(client, paths.add(path));
+  if (paths.size <= atMost.made) return;
+  const [oldest] = paths;
+  paths.delete(oldest);
+}
+
 /** Deletes a directory we made, if it is empty and has no data: its numbers start again. */
 export async function resetDirectory(
   client: Client,
   path: string,
 ): Promise<void> {
-  const shared = sharedOf(client, path);
-  if (!shared.made) return tidy(client, path);
-  shared.made = undefined;
+  if (!made.get(client)?.delete(path)) return;
   try {
     const { stat } = await client.getData(path);
     if (stat.dataLength > 0) return;
     await client.delete(path, { version: stat.version });
   } catch {
     // Not empty, or gone already, or for another time.
-  } finally {
-    tidy(client, path);
   }
 }
 

@@ -103,10 +103,10 @@ export class Turn {
       return this.fail(timedOut(0));
     }
     if (signal) this.#listen(signal);
-    this.#listen(client.signal);
     this.#stop.push(client.on("state", ({ state }) => {
+      if (client.signal.aborted) this.fail(client.signal.reason);
       // While there is no connection there is no news.
-      if (state !== "disconnected") this.wake();
+      else if (state !== "disconnected") this.wake();
     }));
     if (timeout) {
       const { environment } = client;
