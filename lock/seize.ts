@@ -86,8 +86,11 @@ class Seizure {
   readonly #client: Client;
   readonly #session: Session;
   #watching = false;
-  readonly #watcher = (_: WatchEvent): void => {
+  /** Somebody let go; no need to look. */
+  #free = false;
+  readonly #watcher = ({ type }: WatchEvent): void => {
     this.#watching = false;
+    this.#free = type === "deleted";
     this.#turn.wake();
   };
 
@@ -103,13 +106,16 @@ class Seizure {
     let announced = false;
     while (!turn.over) {
       this.#session.signal.throwIfAborted();
+      this.#free = false;
       const grant = await this.#try();
       if (grant) return await this.#granted(grant);
       if (turn.over) return;
       if (turn.trying) return turn.grant(null);
       if (!announced) turn.queued(1);
       announced = true;
-      while (!turn.over && await this.#taken()) await turn.sleep();
+      while (!turn.over && !this.#free && await this.#taken()) {
+        await turn.sleep();
+      }
     }
   }
 

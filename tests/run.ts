@@ -19,7 +19,12 @@ interface Part {
 const parts: Part[] = [
   {
     name: "unit",
-    paths: ["tests/layout_test.ts", "tests/protocol", "tests/lock"],
+    paths: [
+      "tests/layout_test.ts",
+      "tests/protocol",
+      "tests/lock",
+      "tests/examples",
+    ],
     minutes: 1,
   },
   { name: "testing", paths: ["tests/testing"], minutes: 1 },

@@ -13,6 +13,8 @@ if (!isVersion(version)) {
 }
 const server = await startServer({ version });
 console.log(`ZooKeeper ${version} at ${server.servers}; Ctrl-C ends it`);
+// Neither the server's process nor a listener for signals keeps Deno alive.
+setInterval(() => {}, 1 << 30);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, async () => {
     await server[Symbol.asyncDispose]();
