@@ -4,10 +4,54 @@
 
 import type { AddWatchMode, CreateMode, WatcherType } from "./codes.ts";
 import type { Environment } from "./environment.ts";
-import type { Data, Op, OpResult, ReadOp, ReadResult } from "./multi.ts";
+import type { ServerError } from "./errors.ts";
 import type { Acl, ClientInfo, Stat } from "./znode.ts";
 import type { TlsOptions, Transport } from "./transport/mod.ts";
 import type { Watcher } from "./watches.ts";
+
+/** Data of a znode: text goes as UTF-8; null and empty are different. */
+export type Data = string | Uint8Array | null;
+
+/** One operation of a multi: all are done, as one transaction, or none. */
+export type Op =
+  | {
+    op: "create";
+    path: string;
+    data?: Data;
+    mode?: CreateMode;
+    acl?: readonly Acl[];
+    /** Lifetime in ms, for the modes with a ttl. */
+    ttl?: number;
+  }
+  | { op: "delete"; path: string; version?: number }
+  | { op: "setData"; path: string; data: Data; version?: number }
+  | {
+    /** Fails the multi unless the znode exists and has this version; -1, the default: any. */
+    op: "check";
+    path: string;
+    version?: number;
+  };
+
+/** What one operation of a multi that succeeded did. */
+export type OpResult =
+  | {
+    op: "create";
+    path: string;
+    /** Missing for plain creates, and for all creates up to 3.8. */
+    stat?: Stat;
+  }
+  | { op: "delete" }
+  | { op: "setData"; stat: Stat }
+  | { op: "check" };
+
+/** One read of a multiRead. */
+export type ReadOp = { op: "getData" | "getChildren"; path: string };
+
+/** What one read of a multiRead brought; one that failed does not spoil the others. */
+export type ReadResult =
+  | { op: "getData"; data: Uint8Array | null; stat: Stat }
+  | { op: "getChildren"; children: string[] }
+  | { op: "error"; error: ServerError };
 
 /** A credential, e.g. `{ scheme: "digest", auth: "user:password" }`. */
 export interface Auth {

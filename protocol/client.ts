@@ -8,6 +8,11 @@ import type {
   Client,
   ConnectOptions,
   CreateOptions,
+  Data,
+  Op,
+  OpResult,
+  ReadOp,
+  ReadResult,
   Session,
   StateChange,
   VersionOptions,
@@ -19,19 +24,9 @@ import type { Environment } from "./environment.ts";
 import { ConnectionLossError, ServerError } from "./errors.ts";
 import { fourLetterWord, versionIn } from "./four_letter.ts";
 import { type Internals, keepInternals } from "./internals.ts";
-import {
-  bytesOf,
-  type Data,
-  multi,
-  multiRead,
-  type Op,
-  type OpResult,
-  type ReadOp,
-  type ReadResult,
-  type Scope,
-} from "./multi.ts";
+import { multi, multiRead, type Scope } from "./multi.ts";
 import { create2, type Operation } from "./operations.ts";
-import { readOptions, type Settings } from "./options.ts";
+import { credentialOf, readOptions, type Settings } from "./options.ts";
 import { addChroot, parentPath, stripChroot, validatePath } from "./path.ts";
 import * as questions from "./questions.ts";
 import type { Acl, ClientInfo, Stat } from "./znode.ts";
@@ -63,6 +58,7 @@ export async function connect(
   options: ConnectOptions = {},
 ): Promise<Client> {
   const settings = readOptions(servers, options);
+  options.signal?.throwIfAborted();
   const client = new ZooKeeperClient(settings);
   await client.opened(settings.connectTimeout, options.signal);
   return client;
@@ -264,12 +260,8 @@ class ZooKeeperClient implements Client {
   addAuth(auth: Auth): Promise<void> {
     return new Promise((resolve, reject) => {
       this.signal.throwIfAborted();
-      const credential = {
-        scheme: auth.scheme,
-        auth: bytesOf(auth.auth)!,
-        essential: false,
-        settle: (error?: Error) => error ? reject(error) : resolve(),
-      };
+      const credential = credentialOf(auth, false);
+      credential.settle = (error) => error ? reject(error) : resolve();
       this.#settings.session.credentials.push(credential);
       this.#sessions.current.authenticate(credential);
     });

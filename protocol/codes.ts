@@ -190,5 +190,5 @@ export function numberOf<T extends Record<string, number>>(
   what: string,
 ): number {
   if (Object.hasOwn(table, key)) return table[key];
-  throw new TypeError(`Cannot use ${what}: unknown: ${key}`);
+  throw new TypeError(`Cannot use ${what}: unknown ${what}: ${key}`);
 }

@@ -120,19 +120,20 @@ export class Connection {
   }
 
   #dial(): void {
+    const session = this.#session!;
+    // The wall clock may say that it is over, while no timer is due yet.
+    session.tick(this.#now());
+    if (session !== this.#session) return;
     const { environment, ring } = this.#settings;
-    const { address, pause } = ring.next();
-    if (pause === 0) return void this.#open(address);
-    this.#pause = environment.after(
-      Math.ceil(pause),
-      () => void this.#open(address),
-      this.#keepAlive,
-    );
+    const { address, pause, circle } = ring.next();
+    const within = this.#attemptTime(circle);
+    const open = () => void this.#open(address, within);
+    if (pause === 0) return open();
+    this.#pause = environment.after(Math.ceil(pause), open, this.#keepAlive);
   }
 
-  async #open(address: Address): Promise<void> {
+  async #open(address: Address, within: number): Promise<void> {
     const { environment, transport, tls } = this.#settings;
-    const within = this.#attemptTime();
     const link: Link = {
       address,
       abort: new AbortController(),
@@ -158,10 +159,10 @@ export class Connection {
   }
 
   /** Short in the first circle, so that one dead server costs little; longer when all seem slow. */
-  #attemptTime(): number {
-    const { circles, size } = this.#settings.ring;
+  #attemptTime(circle: number): number {
+    const { size } = this.#settings.ring;
     const timeout = this.#session!.timeout;
-    const share = Math.min(1, 2 ** circles / 3);
+    const share = Math.min(1, 2 ** circle / 3);
     return Math.max(shortestAttempt, Math.round(share * timeout / size));
   }
 

@@ -12,7 +12,6 @@ import {
   type ZooKeeperError,
 } from "./errors.ts";
 import type { Reader } from "./jute.ts";
-import type { Moment } from "./moment.ts";
 import { Outgoing } from "./outgoing.ts";
 import { type Operation, ping } from "./operations.ts";
 import type { Pulse } from "./pulse.ts";
@@ -141,11 +140,9 @@ export class Exchange {
    * oldest request. Says if the reply is news about the session itself.
    */
   reply(
-    answer: Answer,
+    { xid, zxid, err }: Answer,
     reader: Reader,
-    now: Moment,
   ): "moved" | "expired" | undefined {
-    const { xid, zxid, err } = answer;
     const pending = this.#sent.first;
     if (pending === undefined || pending.xid !== xid) {
       throw new ProtocolError(
@@ -160,15 +157,22 @@ export class Exchange {
     if (err === errorNumbers.Unimplemented) {
       this.unsupported.add(request.op.code);
     }
-    if (!cancelled) {
-      if (err === 0) request.resolve(request.op.reply.read(reader), zxid);
-      else request.reject(refused(request, err, zxid));
-      this.#watch(request, err);
-    }
+    const body = err === 0 ? this.#read(request, reader) : undefined;
     this.#sent.shift();
-    const next = this.#sent.first;
-    if (next?.request.answerWithin !== undefined) next.headSince = now.mono;
+    if (cancelled) return undefined;
+    if (err === 0) request.resolve(body, zxid);
+    else request.reject(refused(request, err, zxid));
+    this.#watch(request, err);
     return undefined;
+  }
+
+  #read(request: Request, reader: Reader): unknown {
+    try {
+      return request.op.reply.read(reader);
+    } catch (error) {
+      this.blame(error as Error);
+      throw error;
+    }
   }
 
   /** The reply to a ping. */
@@ -178,11 +182,11 @@ export class Exchange {
   }
 
   /**
-   * The server sent what cannot be understood, presumably in answer to the
-   * oldest request. Asked again it would only answer like that again
-   * (ZOOKEEPER-3593), so that request ends here.
+   * The server sent what cannot be read, in answer to the oldest request. Asked
+   * again it would only answer like that again (ZOOKEEPER-3593), so that request
+   * ends here, unless it is a marked one.
    */
-  violated(error: Error): void {
+  blame(error: Error): void {
     const first = this.#sent.first;
     if (first === undefined || first.request.resend) return;
     this.#sent.shift();

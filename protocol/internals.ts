@@ -2,9 +2,8 @@
 // Not exported by mod.ts: nothing in here is promised to users.
 // Filled in by client.ts, asked for by lock/ and testing/.
 
-import type { Client, Warning } from "./api.ts";
+import type { Client, Op, OpResult, Warning } from "./api.ts";
 import type { Moment } from "./moment.ts";
-import type { Op, OpResult } from "./multi.ts";
 import type { Watcher } from "./watches.ts";
 
 /** How a marked request is to be treated. */

@@ -8,7 +8,12 @@ export type {
   Client,
   ConnectOptions,
   CreateOptions,
+  Data,
+  Op,
+  OpResult,
   Packet,
+  ReadOp,
+  ReadResult,
   Session,
   SessionState,
   StateChange,
@@ -28,7 +33,6 @@ export type { Environment } from "./environment.ts";
 export * from "./errors.ts";
 export { type Internals, internalsOf } from "./internals.ts";
 export { elapsed, type Moment } from "./moment.ts";
-export type { Data, Op, OpResult, ReadOp, ReadResult } from "./multi.ts";
 export { baseName, joinPath, parentPath, validatePath } from "./path.ts";
 export type { Acl, ClientInfo, Stat } from "./znode.ts";
 export type {

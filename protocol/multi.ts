@@ -3,7 +3,14 @@
 // Used by questions.ts.
 
 import type { CreateMode } from "./codes.ts";
-import type { CallOptions } from "./api.ts";
+import type {
+  CallOptions,
+  Data,
+  Op,
+  OpResult,
+  ReadOp,
+  ReadResult,
+} from "./api.ts";
 import { createFlags, errorName, numberOf } from "./codes.ts";
 import {
   type FailedOp,
@@ -16,50 +23,6 @@ import type { Marks } from "./internals.ts";
 import { addChroot, stripChroot, validatePath } from "./path.ts";
 import type { Acl, Stat } from "./znode.ts";
 import { type Ask, ask } from "./requests.ts";
-
-/** Data of a znode: text goes as UTF-8; null and empty are different. */
-export type Data = string | Uint8Array | null;
-
-/** One operation of a multi: all are done, as one transaction, or none. */
-export type Op =
-  | {
-    op: "create";
-    path: string;
-    data?: Data;
-    mode?: CreateMode;
-    acl?: readonly Acl[];
-    /** Lifetime in ms, for the modes with a ttl. */
-    ttl?: number;
-  }
-  | { op: "delete"; path: string; version?: number }
-  | { op: "setData"; path: string; data: Data; version?: number }
-  | {
-    /** Fails the multi unless the znode exists and has this version; -1, the default: any. */
-    op: "check";
-    path: string;
-    version?: number;
-  };
-
-/** What one operation of a multi that succeeded did. */
-export type OpResult =
-  | {
-    op: "create";
-    path: string;
-    /** Missing for plain creates, and for all creates up to 3.8. */
-    stat?: Stat;
-  }
-  | { op: "delete" }
-  | { op: "setData"; stat: Stat }
-  | { op: "check" };
-
-/** One read of a multiRead. */
-export type ReadOp = { op: "getData" | "getChildren"; path: string };
-
-/** What one read of a multiRead brought; one that failed does not spoil the others. */
-export type ReadResult =
-  | { op: "getData"; data: Uint8Array | null; stat: Stat }
-  | { op: "getChildren"; children: string[] }
-  | { op: "error"; error: ServerError };
 
 /** What the requests of one client have in common. */
 export interface Scope {
@@ -94,7 +57,8 @@ export function fullPath(
   sequential = false,
 ): string {
   validatePath(path, sequential);
-  return addChroot(chroot, path);
+  // Before a number "/" is the beginning of a name, not the root.
+  return sequential ? chroot + path : addChroot(chroot, path);
 }
 
 /** True for modes in which the server appends a number to the name. */
@@ -109,10 +73,7 @@ export function createPart(
   plain: ops.Operation = ops.create as ops.Operation,
 ): ops.Part {
   const mode = op.mode ?? "persistent";
-  const flags = createFlags[mode];
-  if (flags === undefined) {
-    throw new TypeError(`Cannot create: unknown mode: ${mode}`);
-  }
+  const flags = numberOf(createFlags, mode, "mode");
   const request = {
     path: fullPath(scope, op.path, isSequential(mode)),
     data: bytesOf(op.data),
@@ -178,7 +139,7 @@ export function writePart(scope: Scope, op: Op): ops.Part {
  * other; what went wrong stands in the results. Throws a MultiError for it.
  */
 export function readResults(
-  asked: readonly Op[],
+  asked: readonly Pick<Op, "op" | "path">[],
   results: readonly ops.PartResult[],
   zxid: bigint,
   inward: (path: string) => string,
@@ -231,6 +192,7 @@ export function multi(
   { signal, ...marks }: CallOptions & Marks,
 ): Ask<{ zxid: bigint; results: OpResult[] }> {
   const inward = (path: string) => stripChroot(scope.chroot, path);
+  const asked = list.map(({ op, path }) => ({ op, path }));
   return ask({
     op: ops.multi,
     body: list.map((op) => writePart(scope, op)),
@@ -238,7 +200,7 @@ export function multi(
     ...marks,
     map: (results, zxid) => ({
       zxid,
-      results: readResults(list, results, zxid, inward),
+      results: readResults(asked, results, zxid, inward),
     }),
   });
 }
@@ -255,7 +217,8 @@ export function multiRead(
     const request = { path: fullPath(scope, path), watch: false };
     return { operation: operation as ops.Operation, request };
   });
-  const map = (results: readonly ops.PartResult[]) => readReads(reads, results);
+  const asked = reads.map(({ op, path }) => ({ op, path }));
+  const map = (results: readonly ops.PartResult[]) => readReads(asked, results);
   return ask({ op: ops.multiRead, body, signal, map });
 }
 

@@ -1,14 +1,16 @@
 // Options of connect(), checked before a byte is sent and filled up with defaults.
 // Knows no sessions; what it makes goes to client.ts.
 
-import type { ConnectOptions } from "./api.ts";
+import type { Auth, ConnectOptions } from "./api.ts";
 import { permissions } from "./codes.ts";
 import { hostEnvironment } from "./environment.ts";
 import { bytesOf, type Scope } from "./multi.ts";
+import { auth, type Operation } from "./operations.ts";
+import { Outgoing } from "./outgoing.ts";
 import { normalizeChroot } from "./path.ts";
 import type { Acl } from "./znode.ts";
 import { parseServers, ServerRing } from "./servers.ts";
-import type { Credential } from "./session.ts";
+import type { Credential } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
 import { pickTransport } from "./transport/mod.ts";
 
@@ -44,6 +46,8 @@ export function readOptions(
       "Cannot connect: the built-in transport has no tls yet",
     );
   }
+  checkFunction("transport", options.transport);
+  checkFunction("onPacket", options.onPacket);
   const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
   const environment = options.environment ?? hostEnvironment;
   return {
@@ -58,15 +62,32 @@ export function readOptions(
       timeout,
       readOnly: options.readOnly ?? false,
       maxPacket: wholeNumber("maxPacket", options, defaultMaxPacket),
-      credentials: (options.auth ?? []).map((auth): Credential => {
-        if (typeof auth?.scheme !== "string" || auth.scheme === "") {
-          throw new TypeError("Cannot use a credential: it has no scheme");
-        }
-        const { scheme } = auth;
-        return { scheme, auth: bytesOf(auth.auth)!, essential: true };
-      }),
+      credentials: (options.auth ?? []).map((auth) => credentialOf(auth, true)),
     },
   };
+}
+
+/** Checks a credential, and keeps a copy of its secret. Throws a TypeError or RangeError. */
+export function credentialOf(given: Auth, essential: boolean): Credential {
+  const { scheme, auth: secret } = given ?? {};
+  if (typeof scheme !== "string" || scheme === "") {
+    throw new TypeError("Cannot use a credential: it has no scheme");
+  }
+  if (typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+    throw new TypeError(
+      `Cannot use a credential of scheme "${scheme}": it has no secret`,
+    );
+  }
+  const credential = { scheme, auth: bytesOf(secret)!.slice(), essential };
+  const body = { type: 0, ...credential };
+  // Throws if it is too large to be sent.
+  new Outgoing().encode({ op: auth as Operation, body, path: null });
+  return credential;
+}
+
+function checkFunction(name: "transport" | "onPacket", value: unknown): void {
+  if (value === undefined || typeof value === "function") return;
+  throw new TypeError(`Cannot use ${name}: not a function: ${value}`);
 }
 
 function wholeNumber(

@@ -46,7 +46,9 @@ export class Outgoing {
   }
 
   /** The body of a request that has to wait. Throws a RangeError if it is too large. */
-  encode({ op, body, path }: Request): Uint8Array {
+  encode(
+    { op, body, path }: Pick<Request, "op" | "body" | "path">,
+  ): Uint8Array {
     const start = this.#writer.length;
     try {
       op.request.write(this.#writer, body);

@@ -2,7 +2,7 @@
 // Reads no clock and sets no timer: moments come in, verdicts go out.
 // Kept by session.ts; lock/ asks it when frames left.
 
-import { elapsed, type Moment, SentTimes } from "./moment.ts";
+import { type Moment, SentTimes } from "./moment.ts";
 import type { Pending } from "./requests.ts";
 
 /** What is to be done now: nothing, ping, or give the connection up. */
@@ -19,13 +19,16 @@ export class Pulse {
   /** The timeout granted, or asked for as long as there is none. */
   timeout: number;
   readonly #times = new SentTimes();
+  /** Requests with a time for their answer that are about to leave. */
   #timed: Pending[] = [];
   #heard: Moment | undefined;
   #lastSent: Moment | undefined;
   #hello: Moment | undefined;
   #attachedAt: Moment | undefined;
   #partial = false;
-  #planned: number | undefined;
+  /** When we asked to be woken. */
+  #planned = Infinity;
+  /** Until when nothing is given up, although it is due. */
   #grace: number | undefined;
 
   constructor(timeout: number) {
@@ -51,19 +54,16 @@ export class Pulse {
     this.#hello = undefined;
   }
 
-  /** Bytes leave now. Answers when to look again, if that may be earlier than planned. */
+  /** Bytes leave now. Answers when to look again, if that is earlier than planned. */
   sent(now: Moment): number | undefined {
     this.#hello ??= now;
     this.#lastSent = now;
     this.#times.add(now);
-    let wake: number | undefined;
-    for (const pending of this.#timed) {
-      pending.sentAt = now.mono;
-      const due = now.mono + pending.request.answerWithin!;
-      wake = Math.min(wake ?? due, due);
-    }
+    if (this.#timed.length === 0) return undefined;
+    const within = this.#timed.map(({ request }) => request.answerWithin!);
+    for (const pending of this.#timed) pending.sentAt = now.mono;
     this.#timed = [];
-    return wake;
+    return this.#plan(now.mono + Math.min(...within));
   }
 
   /** The server granted the session. */
@@ -71,6 +71,7 @@ export class Pulse {
     this.timeout = timeout;
     this.#times.thinTo(timeout / 64);
     this.#attachedAt = this.#hello;
+    this.#planned = Infinity;
     this.heard(now);
   }
 
@@ -93,27 +94,33 @@ export class Pulse {
     this.#grace = undefined;
   }
 
-  /** The request that waits for its reply within a time is about to leave. */
+  /** A request that wants its answer within a time is about to leave. */
   timed(pending: Pending): void {
     this.#timed.push(pending);
   }
 
-  /** True once no server can have heard of us for so long that the session must be gone. */
-  expired(now: Moment): boolean {
-    return this.#heard !== undefined &&
-      elapsed(this.#heard, now) >= deadSession * this.timeout;
+  /** Everything before this request is answered now. Says when to look at it again, if it must be answered in time. */
+  atHead(pending: Pending | undefined, now: Moment): number | undefined {
+    const within = pending?.request.answerWithin;
+    if (within === undefined) return undefined;
+    pending!.headSince = now.mono;
+    return this.#plan(now.mono + within);
   }
 
-  /** When expired() will be true, if nothing is heard until then. Monotonic. */
+  /** True once no server can have heard of us for so long that the session must be gone. */
+  expired(now: Moment): boolean {
+    return this.#silentFor(deadSession, now);
+  }
+
+  /** When expired() will be true, if nothing is heard until then; undefined if there is no session yet. Monotonic. */
   get expiresAt(): number | undefined {
     return this.#heard && this.#heard.mono + deadSession * this.timeout;
   }
 
   /** What to do, on a connection that is attached. `first` is the oldest request without a reply. */
   check(now: Moment, first: Pending | undefined): Verdict {
-    const silent = elapsed(this.#heard!, now) >= deadPeer * this.timeout;
-    const due = this.#answerDue(first);
-    const late = due !== undefined && now.mono >= due;
+    const silent = this.#silentFor(deadPeer, now);
+    const late = now.mono >= this.#answerDue(first);
     if (silent || late) {
       if (this.#grace === undefined && this.#excused(now)) {
         this.#grace = now.mono + Math.min(1000, this.timeout / 10);
@@ -122,30 +129,45 @@ export class Pulse {
       if (this.#grace !== undefined && now.mono < this.#grace) return "alive";
       return silent ? "silent" : "late";
     }
-    const idle = now.mono - this.#lastSent!.mono;
-    return idle >= pingEvery * this.timeout ? "ping" : "alive";
+    return now.mono >= this.#pingDue() ? "ping" : "alive";
   }
 
-  /** When to check again. Monotonic. */
+  /** When to check again, after a check() whose verdict was followed. Monotonic. */
   next(now: Moment, first: Pending | undefined): number {
-    const ping = this.#lastSent!.mono + pingEvery * this.timeout;
-    const times = [
-      ping > now.mono ? ping : now.mono + pingEvery * this.timeout,
-      this.#grace ?? this.#heard!.mono + deadPeer * this.timeout,
-    ];
-    const due = this.#answerDue(first);
-    if (due !== undefined && this.#grace === undefined) times.push(due);
-    return this.#planned = Math.min(...times);
+    const pinged = this.#pingDue() <= now.mono;
+    const ping = pinged ? now.mono + pingEvery * this.timeout : this.#pingDue();
+    const due = this.#grace ?? Math.min(
+      this.#heard!.mono + deadPeer * this.timeout,
+      this.#answerDue(first),
+    );
+    return this.#planned = Math.min(ping, due);
   }
 
-  /** When the oldest request must be answered, if it is one of those. Bytes of a reply that is coming in put it off. */
-  #answerDue(first: Pending | undefined): number | undefined {
+  #plan(at: number): number {
+    return this.#planned = Math.min(this.#planned, at);
+  }
+
+  #pingDue(): number {
+    return this.#lastSent!.mono + pingEvery * this.timeout;
+  }
+
+  /** Compared the way it is planned: a sum of fractions is not a difference of sums. */
+  #silentFor(timeouts: number, now: Moment): boolean {
+    if (this.#heard === undefined) return false;
+    const span = timeouts * this.timeout;
+    return now.mono >= this.#heard.mono + span ||
+      now.wall >= this.#heard.wall + span;
+  }
+
+  /** When the oldest request must be answered; never, if it is not one of those. A reply that is coming in puts it off. */
+  #answerDue(first: Pending | undefined): number {
     const within = first?.request.answerWithin;
-    if (within === undefined || first?.sentAt === undefined) return undefined;
+    const sentAt = first?.sentAt;
+    if (within === undefined || sentAt === undefined) return Infinity;
     return within + Math.max(
-      first.sentAt,
-      first.headSince ?? first.sentAt,
-      this.#partial ? this.#heard!.mono : first.sentAt,
+      sentAt,
+      first?.headSince ?? sentAt,
+      this.#partial ? this.#heard!.mono : sentAt,
     );
   }
 
@@ -155,8 +177,8 @@ export class Pulse {
    */
   #excused(now: Moment): boolean {
     const tolerance = Math.max(50, this.timeout / 50);
-    const stalled = now.mono - (this.#planned ?? now.mono);
-    const jumped = elapsed(this.#heard!, now) - (now.mono - this.#heard!.mono);
-    return stalled > tolerance || jumped > tolerance;
+    const { mono, wall } = this.#heard!;
+    const jumped = (now.wall - wall) - (now.mono - mono);
+    return now.mono - this.#planned > tolerance || jumped > tolerance;
   }
 }

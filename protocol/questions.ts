@@ -5,6 +5,7 @@
 import type {
   CallOptions,
   CreateOptions,
+  Data,
   VersionOptions,
   WatchOptions,
 } from "./api.ts";
@@ -22,7 +23,6 @@ import type { Marks } from "./internals.ts";
 import {
   bytesOf,
   createPart,
-  type Data,
   fullPath,
   type Scope,
   versionOf,
@@ -219,6 +219,7 @@ export function addWatch(
   watcher: Watcher,
   { mode = "persistent", signal }: CallOptions & { mode?: AddWatchMode },
 ): Ask<void> {
+  checkWatcher(watcher);
   const full = fullPath(scope, path);
   const kind = (err: number) => err === 0 ? mode : undefined;
   return ask({
@@ -362,12 +363,18 @@ function watching(
   signal?: AbortSignal;
   watch: Request["watch"];
 } {
+  if (watcher !== undefined) checkWatcher(watcher);
   return {
     body: { path: full, watch: watcher !== undefined },
     path,
     signal,
     watch: watcher && { watcher, path: full, kind },
   };
+}
+
+function checkWatcher(watcher: unknown): void {
+  if (typeof watcher === "function") return;
+  throw new TypeError(`Cannot watch: not a function: ${watcher}`);
 }
 
 /** Reads one error as an answer. */

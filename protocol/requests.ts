@@ -25,7 +25,7 @@ export interface Request<Q = unknown, R = unknown> {
   readonly resend?: () => void;
   /** Give the server this long, in ms, once everything before it is answered; then drop the connection. */
   readonly answerWithin?: number;
-  /** May throw a ProtocolError if the reply makes no sense. */
+  /** Throws a ProtocolError if the reply makes no sense; reject is not called then. */
   resolve(reply: R, zxid: bigint): void;
   reject(error: Error): void;
 }

@@ -13,6 +13,9 @@ export interface Address {
 
 const defaultPort = 2181;
 
+/** Roughly: eight groups of hex digits, or fewer around a "::"; perhaps a zone. */
+const ipv6 = /^(?=.*::|(?:[^:]*:){7}[^:]*$)[0-9a-f:.]+(?:%[\w.-]+)?$/i;
+
 /**
  * Reads `host[:port],…[/chroot]`, or a list of `host[:port]`. IPv6 is
  * `[::1]:2181`, or bare without a port. Throws a TypeError.
@@ -26,6 +29,10 @@ export function parseServers(
     );
   }
   const all = typeof servers === "string" ? servers : servers.join(",");
+  if (typeof servers !== "string") {
+    const odd = servers.find((s) => typeof s !== "string" || /[/,]/.test(s));
+    if (odd !== undefined) throw bad(all, `"${odd}" is not one host:port`);
+  }
   const slash = all.indexOf("/");
   const hosts = slash < 0 ? all : all.slice(0, slash);
   if (hosts.endsWith(":") && all.startsWith("//", slash)) {
@@ -41,10 +48,10 @@ function parseAddress(text: string, all: string): Address {
   if (text === "") throw bad(all, "a server has no name");
   const bracketed = /^\[([^\]]+)\](?::(\d*))?$/.exec(text);
   if (bracketed) return address(bracketed[1], bracketed[2], all);
-  const colons = text.split(":").length - 1;
-  if (colons > 1) return address(text, "", all);
-  const [host, port] = text.split(":");
-  return address(host, port, all);
+  const [host, port, ...more] = text.split(":");
+  if (more.length === 0) return address(host, port, all);
+  if (!ipv6.test(text)) throw bad(all, `"${text}" is not one host:port`);
+  return address(text, "", all);
 }
 
 function address(host: string, port: string | undefined, all: string): Address {
@@ -106,7 +113,7 @@ export class ServerRing {
 
   /** How many times all servers were tried in vain. */
   get circles(): number {
-    return Math.floor(this.#tries / this.#addresses.length);
+    return Math.floor(this.#tries / this.size);
   }
 
   /** How many servers there are. */
@@ -114,13 +121,14 @@ export class ServerRing {
     return this.#addresses.length;
   }
 
-  /** Whom to try now, and how many ms to wait before. */
-  next(): { address: Address; pause: number } {
+  /** Whom to try now, how many ms to wait before, and in which circle, from 0 on, this is. */
+  next(): { address: Address; pause: number; circle: number } {
+    const circle = this.circles;
     const pause = this.#pause();
     this.#tries++;
     const address = this.#addresses[this.#next];
     this.#next = (this.#next + 1) % this.#addresses.length;
-    return { address, pause };
+    return { address, pause, circle };
   }
 
   /** A connection ended that had been ready for so long, in ms. */

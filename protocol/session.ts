@@ -20,6 +20,7 @@ import {
   type Welcome,
   writeHello,
 } from "./handshake.ts";
+import type { Credential, Host, SessionSettings } from "./host.ts";
 import { Reader } from "./jute.ts";
 import type { Moment } from "./moment.ts";
 import * as ops from "./operations.ts";
@@ -33,49 +34,6 @@ import {
   type WatchKind,
   type WatchLists,
 } from "./watches.ts";
-
-/** A credential that is shown to every server, on every connection, before anything else. */
-export interface Credential {
-  readonly scheme: string;
-  readonly auth: Uint8Array;
-  /** Given to connect(): refused, it finishes the client. */
-  readonly essential: boolean;
-  /** Called once: without an error when a server took it. */
-  settle?(error?: Error): void;
-}
-
-/** What a session does to the world. None of these may throw. */
-export interface Host {
-  /** Bytes are waiting: call flush() before this turn of the event loop ends. */
-  flushSoon(): void;
-  /** Call tick() at this monotonic time, or earlier. */
-  wakeAt(mono: number): void;
-  /** Hang up and call lost(). */
-  disconnect(cause: Error): void;
-  /** The state changed. */
-  changed(cause?: Error): void;
-  /** It is over for good, and those who rely on it are about to be told. */
-  ended(): void;
-  /** The session is attached; what is asked for now goes out before what was queued. */
-  attached(): void;
-  /** Tell these watchers, each on its own. */
-  notify(watchers: readonly Watcher[], event: WatchEvent): void;
-  /** Bytes leave, or a packet came in: without its length, as a view that will be overwritten. */
-  traced?(direction: "sent" | "received", bytes: Uint8Array): void;
-}
-
-/** Settings of a session. */
-export interface SessionSettings {
-  /** Timeout to ask for, in ms. */
-  timeout: number;
-  readOnly: boolean;
-  /** Largest packet to accept, in bytes. */
-  maxPacket: number;
-  /** Shown in this order on every connection; the client adds to it. */
-  credentials: Credential[];
-  /** Number of the last request. Only tests set it. */
-  xid?: number;
-}
 
 /** How a session can end. */
 export type FinalState = "expired" | "auth-failed" | "closed";
@@ -179,7 +137,7 @@ export class SessionMachine implements Session {
     try {
       this.#frames.push(chunk);
       while (this.#link !== "none") {
-        const packet = this.#frames.next();
+        const packet = this.#nextPacket();
         if (packet === null) break;
         this.#host.traced?.("received", packet);
         if (this.#link === "ready") this.#packet(packet, now);
@@ -187,7 +145,6 @@ export class SessionMachine implements Session {
       }
       this.pulse.partial(this.#frames.partial > 0);
     } catch (error) {
-      this.#exchange.violated(error as Error);
       this.#host.disconnect(error as Error);
     }
   }
@@ -207,10 +164,7 @@ export class SessionMachine implements Session {
 
   /** Time passed. Says by host.wakeAt() when to call again. */
   tick(now: Moment): void {
-    if (this.#link !== "ready") {
-      if (this.pulse.expired(now)) this.#expireUnheard();
-      return;
-    }
+    if (this.#link !== "ready") return this.#tickUnattached(now);
     const first = this.#restoring > 0 ? undefined : this.#exchange.first;
     const verdict = this.pulse.check(now, first);
     if (verdict === "silent" || verdict === "late") {
@@ -287,6 +241,13 @@ export class SessionMachine implements Session {
     this.#host.changed(reason);
   }
 
+  #tickUnattached(now: Moment): void {
+    const { expiresAt } = this.pulse;
+    if (expiresAt === undefined || this.#id === 0n) return;
+    if (this.pulse.expired(now)) this.#expireUnheard();
+    else this.#host.wakeAt(expiresAt);
+  }
+
   #expireUnheard(): void {
     const message = `Session expired: no server answered for 4/3 of ` +
       `${this.timeout} ms (0x${this.#id.toString(16)})`;
@@ -298,6 +259,16 @@ export class SessionMachine implements Session {
 
   #expireTold(): void {
     this.end("expired", new SessionExpiredError(this.#id, "unknown"));
+  }
+
+  #nextPacket(): Uint8Array | null {
+    try {
+      return this.#frames.next();
+    } catch (error) {
+      // Too large: presumably what the oldest request asked for.
+      this.#exchange.blame(error as Error);
+      throw error;
+    }
   }
 
   #welcome(packet: Uint8Array, now: Moment): void {
@@ -334,7 +305,7 @@ export class SessionMachine implements Session {
       this.#host.attached();
     });
     if (!this.signal.aborted) this.#host.changed();
-    this.#host.wakeAt(this.pulse.next(now, this.#exchange.first));
+    this.tick(now);
   }
 
   #auth(credential: Credential): void {
@@ -379,12 +350,17 @@ export class SessionMachine implements Session {
     if (zxid > this.#lastZxid) this.#lastZxid = zxid;
     if (xid === specialXids.ping) return this.#exchange.pong(zxid);
     if (xid === specialXids.auth) return this.#authAnswered(err);
-    if (xid === specialXids.setWatches) return this.#watchesRestored(err);
-    const news = this.#exchange.reply(header, reader, now);
+    if (xid === specialXids.setWatches) return this.#watchesRestored(err, now);
+    const news = this.#exchange.reply(header, reader);
     if (news === "expired") return this.#expireTold();
     if (news === "moved") return this.#moved();
-    const within = this.#exchange.first?.request.answerWithin;
-    if (within !== undefined) this.#host.wakeAt(now.mono + within);
+    this.#lookAtHead(now);
+  }
+
+  /** The oldest request has become that now. */
+  #lookAtHead(now: Moment): void {
+    const at = this.pulse.atHead(this.#exchange.first, now);
+    if (at !== undefined) this.#host.wakeAt(at);
   }
 
   #event(reader: Reader, zxid: bigint): void {
@@ -411,10 +387,11 @@ export class SessionMachine implements Session {
     if (credential.essential) this.end("auth-failed", error);
   }
 
-  #watchesRestored(err: number): void {
-    if (this.#restoring > 0) this.#restoring--;
-    if (err === 0) return;
-    throw new ProtocolError(`Cannot restore watches: error ${err}`, 0);
+  #watchesRestored(err: number, now: Moment): void {
+    if (err !== 0) {
+      throw new ProtocolError(`Cannot restore watches: error ${err}`, 0);
+    }
+    if (this.#restoring > 0 && --this.#restoring === 0) this.#lookAtHead(now);
   }
 
   #moved(): void {

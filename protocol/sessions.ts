@@ -13,7 +13,8 @@ import {
 } from "./errors.ts";
 import type { Operation } from "./operations.ts";
 import type { Question } from "./requests.ts";
-import { type Host, SessionMachine, type SessionSettings } from "./session.ts";
+import type { Host, SessionSettings } from "./host.ts";
+import { SessionMachine } from "./session.ts";
 import { packetsOf } from "./trace.ts";
 import type { Watcher, WatchEvent } from "./watches.ts";
 
@@ -115,7 +116,10 @@ export class Sessions {
       await new Promise<void>((resolve, reject) => {
         signal?.throwIfAborted();
         const off = this.on("state", ({ state, cause }) => {
-          if (state.startsWith("connected")) resolve();
+          // A refused credential shows only after the session stands.
+          if (state.startsWith("connected")) {
+            this.#shown().then(resolve, reject);
+          }
           if (state === "auth-failed") reject(cause);
         });
         const cancel = this.environment.after(timeout, () => {
@@ -215,6 +219,18 @@ export class Sessions {
     const session = new SessionMachine(this.#settings.session, host);
     connection.drive(session);
     return session;
+  }
+
+  /** Resolves when a server has taken all credentials of connect(). */
+  async #shown(): Promise<void> {
+    const { credentials } = this.#settings.session;
+    await Promise.all(
+      credentials.map((credential) =>
+        new Promise<void>((resolve, reject) => {
+          credential.settle = (error) => error ? reject(error) : resolve();
+        })
+      ),
+    );
   }
 
   /** The old one is over: whoever is told of it finds a new one in its place. */

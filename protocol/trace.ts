@@ -10,9 +10,6 @@ const names: ReadonlyMap<number, string> = new Map(
   operations.map(({ code, name }) => [code, name]),
 );
 
-/** A connect request: a header of protocol version 0 and 44 or 45 bytes could be nothing else. */
-const connectSizes = [44, 45];
-
 /** The packets in bytes that are sent together, or the one that came in. */
 export function packetsOf(
   direction: "sent" | "received",
@@ -32,14 +29,14 @@ export function packetsOf(
 function sent(bytes: Uint8Array): Packet {
   const view = viewOf(bytes);
   const xid = view.getInt32(0);
-  const handshake = xid === 0 && connectSizes.includes(bytes.length);
-  const op = handshake ? "connect" : names.get(view.getInt32(4)) ?? null;
-  return { direction: "sent", xid: handshake ? null : xid, op, bytes };
+  // Requests count from 1, so a 0 can only be the protocol version.
+  if (xid === 0) return { direction: "sent", xid: null, op: "connect", bytes };
+  const op = names.get(view.getInt32(4)) ?? null;
+  return { direction: "sent", xid, op, bytes };
 }
 
 function received(bytes: Uint8Array): Packet {
   const xid = bytes.length < 4 ? null : viewOf(bytes).getInt32(0);
-  // Replies to requests count from 1, so a 0 can only be the protocol version.
   const op = xid === 0 ? "connect" : xid === specialXids.event ? "event" : null;
   return { direction: "received", xid: xid === 0 ? null : xid, op, bytes };
 }

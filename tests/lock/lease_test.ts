@@ -7,7 +7,7 @@ import type { Client, StateChange } from "../../protocol/api.ts";
 import { MultiError } from "../../protocol/errors.ts";
 import { type Internals, keepInternals } from "../../protocol/internals.ts";
 import { type Moment, SentTimes } from "../../protocol/moment.ts";
-import type { Op, OpResult } from "../../protocol/multi.ts";
+import type { Op, OpResult } from "../../protocol/api.ts";
 import { VirtualTime } from "../protocol/virtual.ts";
 
 const T = 12_000;

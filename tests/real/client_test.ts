@@ -1,0 +1,22 @@
+// The client suite against every version there is, and what one server is enough for.
+// Knows no single test.
+
+import { describe } from "@std/testing/bdd";
+import { clientSuite } from "./client_suite.ts";
+import { hostsSuite } from "./client_suite_hosts.ts";
+import { settingsSuite, strictly } from "./client_suite_settings.ts";
+import { startServer } from "./server.ts";
+import { defaultTarget, targets } from "./targets.ts";
+
+for (const target of await targets()) clientSuite(target);
+
+const target = await defaultTarget();
+describe(target.name, () => hostsSuite(target));
+
+if (target.server && target.server.version !== "3.4.13") {
+  const { version } = target.server;
+  // Ends with the process, like all targets.
+  const server = await startServer({ version, jvm: strictly });
+  const { servers } = server;
+  describe(target.name, () => settingsSuite({ ...target, servers, server }));
+}

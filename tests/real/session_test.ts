@@ -1,0 +1,328 @@
+// Sessions and the servers behind them: killed, restarted, frozen, down for too long, cut off from the others.
+// Knows its servers by process, so it starts its own.
+// Losing only the connection is in client_suite_away.ts.
+
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertLess,
+  assertRejects,
+  assertStrictEquals,
+} from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { SequentialLock } from "../../lock/mod.ts";
+import {
+  type Client,
+  connect,
+  ConnectionLossError,
+  type ConnectOptions,
+  SessionExpiredError,
+  type SessionState,
+  type Transport,
+} from "../../protocol/mod.ts";
+import { pickTransport } from "../../protocol/transport/mod.ts";
+import { assertRefused, Ear, until, within } from "./client_suite_tools.ts";
+import { type Ensemble, startEnsemble } from "./ensemble.ts";
+import { type RealServer, startServer } from "./server.ts";
+
+/** Runs with clients that are closed afterwards, whatever happens. */
+async function withClients(
+  use: (open: typeof connect) => Promise<void>,
+): Promise<void> {
+  const clients: Client[] = [];
+  try {
+    await use(async (servers, options) => {
+      const client = await connect(servers, options);
+      clients.push(client);
+      return client;
+    });
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+async function newRoot(zk: Client): Promise<string> {
+  return (await zk.create(`/zklock-${crypto.randomUUID()}`)).path;
+}
+
+function statesOf(zk: Client): SessionState[] {
+  const states: SessionState[] = [];
+  zk.on("state", ({ state }) => states.push(state));
+  return states;
+}
+
+/** One watch of each kind, and what they hear when all that can happen does. */
+async function watchAll(zk: Client, root: string): Promise<Ear> {
+  const ear = new Ear(root);
+  const one = new Ear(root);
+  await zk.create(`${root}/data`);
+  await zk.create(`${root}/parent`);
+  await zk.create(`${root}/tree`);
+  await zk.getData(`${root}/data`, ear);
+  await zk.exists(`${root}/new`, ear);
+  await zk.getChildren(`${root}/parent`, ear);
+  await zk.addWatch(`${root}/tree`, ear.watch, {
+    mode: "persistent-recursive",
+  });
+  await zk.addWatch(`${root}/parent`, one.watch);
+  return ear;
+}
+
+async function changeAll(zk: Client, root: string): Promise<void> {
+  await zk.setData(`${root}/data`, "x");
+  await zk.create(`${root}/new`);
+  await zk.create(`${root}/parent/a`);
+  await zk.create(`${root}/tree/a/b`, "", { parents: true });
+}
+
+const all = [
+  "children-changed /parent",
+  "created /new",
+  "created /tree/a",
+  "created /tree/a/b",
+  "data-changed /data",
+];
+
+describe("A session whose server is restarted", () => {
+  it("goes on, with its ephemeral znodes and every watch", async () => {
+    const server = await startServer();
+    try {
+      await withClients(async (open) => {
+        const zk = await open(server.servers, { sessionTimeout: 10_000 });
+        const { session } = zk;
+        const { id } = session;
+        const states = statesOf(zk);
+        const root = await newRoot(zk);
+        const ear = await watchAll(zk, root);
+        await zk.create(`${root}/e`, "", { mode: "ephemeral" });
+
+        await server.kill();
+        await server.restart();
+        const other = await open(server.servers);
+        await until("it is back", () => states.length === 2);
+        await changeAll(other, root);
+
+        assertEquals((await ear.hears(all.length)).sort(), all);
+        assertEquals(states, ["disconnected", "connected"]);
+        assertStrictEquals(zk.session, session);
+        const { ephemeralOwner } = (await zk.exists(`${root}/e`))!;
+        assertEquals([session.id, ephemeralOwner], [id, id]);
+      });
+    } finally {
+      await server[Symbol.asyncDispose]();
+    }
+  });
+
+  // ZOOKEEPER-4508: clients waited for ever for a server to tell them.
+  it("is over after 4/3 of its timeout without one; the same client goes on when there is one", async () => {
+    const server = await startServer();
+    try {
+      await withClients(async (open) => {
+        const zk = await open(server.servers, { sessionTimeout: 4_000 });
+        const { session } = zk;
+        const states = statesOf(zk);
+        const root = await newRoot(zk);
+        const ear = new Ear(root);
+        await zk.exists(root, ear);
+        await zk.addWatch(root, ear.watch);
+        const start = performance.now();
+
+        await server.kill();
+        const call = zk.create(`${root}/a`);
+        const error = await assertRejects(() => call, SessionExpiredError);
+        const waited = performance.now() - start;
+        const next = zk.exists(root);
+        await server.restart();
+
+        assertEquals(error.outcome, "not-sent");
+        assert(waited > 5_000 && waited < 7_000, `${waited} ms`);
+        assertInstanceOf(session.signal.reason, SessionExpiredError);
+        assertEquals(ear.heard, ["session-lost .", "session-lost ."]);
+        assert(await next);
+        assert(zk.session !== session && !zk.signal.aborted);
+        assertEquals(states, ["disconnected", "expired", "connected"]);
+        await zk.create(`${root}/e`, "", { mode: "ephemeral" });
+      });
+    } finally {
+      await server[Symbol.asyncDispose]();
+    }
+  });
+});
+
+/** Remembers the port it dialled last. */
+class Compass {
+  port = 0;
+  readonly transport: Transport = (address, handlers) => {
+    this.port = address.port;
+    return pickTransport(address, handlers);
+  };
+}
+
+interface Placed {
+  zk: Client;
+  /** The server it is connected to. */
+  node: RealServer;
+}
+
+/** A client that knows the whole ensemble and is connected to a node of this kind. */
+async function openAt(
+  ensemble: Ensemble,
+  kind: "leader" | "follower",
+  open: typeof connect,
+  options: ConnectOptions = {},
+): Promise<Placed> {
+  const leader = await ensemble.leader();
+  for (;;) {
+    const compass = new Compass();
+    const { transport } = compass;
+    const zk = await open(ensemble.servers, { ...options, transport });
+    const node = ensemble.nodes.find(({ port }) => port === compass.port)!;
+    if ((node === leader) === (kind === "leader")) return { zk, node };
+    await zk.close();
+  }
+}
+
+/** Runs with three servers, all well again afterwards. */
+async function withEnsemble(
+  use: (ensemble: Ensemble, open: typeof connect) => Promise<void>,
+): Promise<void> {
+  shared ??= await startEnsemble();
+  try {
+    await withClients((open) => use(shared!, open));
+  } finally {
+    for (const node of shared.nodes) {
+      node.thaw();
+      if (await node.mode() === null) await node.restart();
+    }
+  }
+}
+
+/** Started by the first test that needs it; ends with the process. */
+let shared: Ensemble | undefined;
+
+describe("A session of an ensemble", () => {
+  const sessionTimeout = 10_000;
+
+  it("is on another node within moments when its follower is killed", async () => {
+    await withEnsemble(async (ensemble, open) => {
+      const { zk, node } = await openAt(ensemble, "follower", open, {
+        sessionTimeout,
+      });
+      const { id } = zk.session;
+      const root = await newRoot(zk);
+
+      await node.kill();
+      const start = performance.now();
+      const stat = await zk.exists(root);
+      const took = performance.now() - start;
+
+      assert(stat);
+      assertEquals(zk.session.id, id);
+      // About 10 ms where nothing else runs (measured); Curator pauses for up to a second.
+      assertLess(took, 500);
+    });
+  });
+
+  for (const kind of ["follower", "leader"] as const) {
+    it(`survives that its ${kind} is killed, with ephemeral znodes and every watch`, async () => {
+      await withEnsemble(async (ensemble, open) => {
+        const { zk, node } = await openAt(ensemble, kind, open, {
+          sessionTimeout,
+        });
+        const { session } = zk;
+        const { id } = session;
+        const root = await newRoot(zk);
+        const ear = await watchAll(zk, root);
+        await zk.create(`${root}/e`, "", { mode: "ephemeral" });
+
+        await node.kill();
+        const other = await open(ensemble.servers, { sessionTimeout });
+        // Reads are asked again by themselves, as often as it takes.
+        await zk.sync(root);
+        await other.sync(root);
+        await changeAll(other, root);
+
+        assertEquals((await ear.hears(all.length)).sort(), all);
+        assertStrictEquals(zk.session, session);
+        const { ephemeralOwner } = (await zk.exists(`${root}/e`))!;
+        assertEquals([session.id, ephemeralOwner], [id, id]);
+      });
+    });
+  }
+
+  // node-zookeeper-client#20, kazoo#66: a connection that is half open was kept for ever.
+  it("leaves a follower that is frozen after 2/3 of its timeout", async () => {
+    await withEnsemble(async (ensemble, open) => {
+      const { zk, node } = await openAt(ensemble, "follower", open, {
+        sessionTimeout: 6_000,
+      });
+      const { id } = zk.session;
+      const root = await newRoot(zk);
+      const start = performance.now();
+
+      node.freeze();
+      assert(await zk.exists(root));
+
+      const waited = performance.now() - start;
+      assert(waited > 3_500 && waited < 5_500, `${waited} ms`);
+      assertEquals(zk.session.id, id);
+    });
+  });
+
+  it("of a new client begins although two nodes are gone and come back", async () => {
+    await withEnsemble(async (ensemble, open) => {
+      const [first, second] = ensemble.nodes;
+      await Promise.all([first.kill(), second.kill()]);
+
+      const opening = open(ensemble.servers, { sessionTimeout });
+      await Promise.all([first.restart(), second.restart()]);
+
+      assert(await (await opening).exists("/"));
+    });
+  });
+});
+
+describe("ConnectOptions.readOnly", () => {
+  it("takes a server without a quorum for reading; locks and writes wait for better", async () => {
+    const ensemble = await startEnsemble({
+      jvm: ["-Dreadonlymode.enabled=true"],
+      config: ["localSessionsEnabled=true"],
+    });
+    try {
+      await withClients(async (open) => {
+        const writer = await open(ensemble.servers);
+        const root = await newRoot(writer);
+        await writer.sync(root);
+        const [node, ...others] = ensemble.nodes;
+        await Promise.all(others.map((other) => other.kill()));
+        const isReadOnly = async () => await node.mode(500) === "read-only";
+        await until("it is read-only", isReadOnly, 30_000);
+
+        const zk = await open(node.servers, { readOnly: true });
+        const lock = new SequentialLock(zk, `${root}/lock`);
+        const acquiring = lock.acquire();
+
+        assertEquals(zk.session.state, "connected-read-only");
+        assert(await zk.exists(root));
+        const error = await assertRefused(
+          () => zk.create(`${root}/a`),
+          "NotReadOnly",
+        );
+        assertEquals(error.number, -119);
+        await assertRefused(() => zk.sync(root), "NotReadOnly");
+        await assertRejects(
+          () => open(node.servers, { connectTimeout: 500 }),
+          ConnectionLossError,
+        );
+
+        await Promise.all(others.map((other) => other.restart()));
+        const held = await within("it is locked", acquiring, 30_000);
+        assertEquals(held.state, "held");
+        await held.release();
+      });
+    } finally {
+      await ensemble[Symbol.asyncDispose]();
+    }
+  });
+});
