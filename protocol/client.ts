@@ -26,13 +26,18 @@ import { fourLetterWord, versionIn } from "./four_letter.ts";
 import { type Internals, keepInternals } from "./internals.ts";
 import { multi, multiRead, type Scope } from "./multi.ts";
 import { create2, type Operation } from "./operations.ts";
-import { credentialOf, readOptions, type Settings } from "./options.ts";
+import {
+  credentialOf,
+  keepCredential,
+  readOptions,
+  type Settings,
+} from "./options.ts";
 import { addChroot, parentPath, stripChroot, validatePath } from "./path.ts";
 import * as questions from "./questions.ts";
 import type { Acl, ClientInfo, Stat } from "./znode.ts";
 import type { Ask } from "./requests.ts";
 import { Sessions } from "./sessions.ts";
-import type { Watcher } from "./watches.ts";
+import type { Watcher, WatchKind } from "./watches.ts";
 
 /**
  * Connects to a ZooKeeper ensemble.
@@ -176,13 +181,10 @@ class ZooKeeperClient implements Client {
     options: CallOptions & { type?: WatcherType } = {},
   ): Promise<void> {
     const session = this.#sessions.current;
+    const drop = (kinds: readonly WatchKind[], full: string) =>
+      session.dropWatches(kinds, full);
     return this.#ask(() =>
-      questions.removeWatches(
-        this.#scope,
-        path,
-        options,
-        (kinds, full) => session.dropWatches(kinds, full),
-      )
+      questions.removeWatches(this.#scope, path, options, drop)
     );
   }
 
@@ -262,7 +264,7 @@ class ZooKeeperClient implements Client {
       this.signal.throwIfAborted();
       const credential = credentialOf(auth, false);
       credential.settle = (error) => error ? reject(error) : resolve();
-      this.#settings.session.credentials.push(credential);
+      keepCredential(this.#settings.session.credentials, credential);
       this.#sessions.current.authenticate(credential);
     });
   }
@@ -360,7 +362,7 @@ class ZooKeeperClient implements Client {
       } catch (error) {
         const code = codeOf(error);
         if (code === "NodeExists") return;
-        if (code === "NoNode") {
+        if (code === "NoNode" && parentPath(full) !== "/") {
           await this.#ensure(parentPath(full), acl, signal);
         } else if (code === "NoAuth") {
           const there = questions.present(full, signal);

@@ -177,12 +177,8 @@ export class Connection {
 
   #ended(link: Link, error?: Error): void {
     if (link !== this.#link) return;
-    const { ring, environment } = this.#settings;
     const { address, readySince } = link;
     this.#hangUp();
-    if (readySince !== undefined) {
-      ring.ended(environment.monotonic() - readySince);
-    }
     this.lastFailure = error ?? hungUp(address, readySince !== undefined);
     const session = this.#session;
     session?.lost(this.lastFailure);
@@ -196,6 +192,9 @@ export class Connection {
     link?.attachedInTime();
     link?.abort.abort();
     link?.socket?.close();
+    if (link?.readySince === undefined) return;
+    const { ring, environment } = this.#settings;
+    ring.ended(environment.monotonic() - link.readySince);
   }
 
   #unsupportedBy(address: Address): Set<number> {

@@ -13,10 +13,10 @@ import {
 } from "./errors.ts";
 import type { Reader } from "./jute.ts";
 import { Outgoing } from "./outgoing.ts";
-import { type Operation, ping } from "./operations.ts";
+import { type Operation, ping, setWatches, setWatches2 } from "./operations.ts";
 import type { Pulse } from "./pulse.ts";
 import { Fifo, type Pending, type Request } from "./requests.ts";
-import type { Watches } from "./watches.ts";
+import type { Watches, WatchLists } from "./watches.ts";
 
 const maxXid = 0x7fffffff;
 
@@ -103,7 +103,7 @@ export class Exchange {
     if (pending.xid !== 0) request.resend?.();
     pending.xid = op.xid ?? this.#nextXid();
     this.#out.request(pending.xid, op, encoded ?? request.body, request.path);
-    pending.encoded = undefined;
+    pending.encoded = pending.sentAt = pending.headSince = undefined;
     if (op.xid === specialXids.ping) this.#pings.push(pending);
     else this.#sent.push(pending);
     if (request.answerWithin !== undefined) this.#pulse.timed(pending);
@@ -120,6 +120,26 @@ export class Exchange {
   ping(): void {
     this.#pings.push(null);
     this.write(ping, null);
+  }
+
+  /** Asks for watches that another connection had; zxid is the last transaction it saw. */
+  restore(lists: WatchLists, relativeZxid: bigint): void {
+    const body = {
+      relativeZxid,
+      dataWatches: lists.data,
+      existWatches: lists.exist,
+      childWatches: lists.child,
+    };
+    const persistentWatches = lists.persistent;
+    const persistentRecursiveWatches = lists["persistent-recursive"];
+    if (persistentWatches.length + persistentRecursiveWatches.length === 0) {
+      return this.write(setWatches, body);
+    }
+    this.write(setWatches2, {
+      ...body,
+      persistentWatches,
+      persistentRecursiveWatches,
+    });
   }
 
   /** A new connection is ready: what must go out again, then what `first` asks for, then what was kept. */

@@ -85,6 +85,20 @@ export function credentialOf(given: Auth, essential: boolean): Credential {
   return credential;
 }
 
+/** Adds a credential, in the place of an equal one: each is shown once on every connection. */
+export function keepCredential(
+  credentials: Credential[],
+  credential: Credential,
+): void {
+  const equal = credentials.findIndex((other) =>
+    !other.essential && other.settle === undefined &&
+    other.scheme === credential.scheme &&
+    other.auth.join() === credential.auth.join()
+  );
+  if (equal >= 0) credentials[equal] = credential;
+  else credentials.push(credential);
+}
+
 function checkFunction(name: "transport" | "onPacket", value: unknown): void {
   if (value === undefined || typeof value === "function") return;
   throw new TypeError(`Cannot use ${name}: not a function: ${value}`);

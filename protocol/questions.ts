@@ -252,6 +252,8 @@ export function removeWatches(
     body: { path: full, type: numberOf(watcherTypes, type, "type") },
     path,
     signal,
+    // What the server has removed must not be armed again after a reconnect.
+    certain: true,
     map: () => drop(kindsOf[type], full),
   });
 }

@@ -40,6 +40,8 @@ export interface Question<Q = unknown, R = unknown, T = unknown> {
   watch?: Request["watch"];
   resend?: () => void;
   answerWithin?: number;
+  /** Its answer matters also when nobody waits for it any more. */
+  certain?: boolean;
   /** What the caller gets. An exception becomes the rejection; a ProtocolError also costs the connection. */
   map(reply: R, zxid: bigint): T;
   /** What the caller gets in place of an error, or throws it again. */

@@ -3,7 +3,7 @@
 // Driven by connection.ts; client.ts hands it requests.
 
 import type { Session, SessionState } from "./api.ts";
-import { eventName, specialXids } from "./codes.ts";
+import { errorNumbers, eventName, specialXids } from "./codes.ts";
 import {
   AuthFailedError,
   type ClientClosedError,
@@ -27,13 +27,7 @@ import * as ops from "./operations.ts";
 import { Pulse } from "./pulse.ts";
 import { ReplyHeader, WatcherEvent } from "./records.ts";
 import { Fifo, type Pending, type Request } from "./requests.ts";
-import {
-  type Watcher,
-  Watches,
-  type WatchEvent,
-  type WatchKind,
-  type WatchLists,
-} from "./watches.ts";
+import { Watches, type WatchEvent, type WatchKind } from "./watches.ts";
 
 /** How a session can end. */
 export type FinalState = "expired" | "auth-failed" | "closed";
@@ -316,29 +310,21 @@ export class SessionMachine implements Session {
 
   /** The lists and the zxid are taken before a reply of the new connection can change them. */
   #restoreWatches(): void {
+    if (this.#exchange.unsupported.has(ops.setWatches2.code)) {
+      this.#dropLastingWatches();
+    }
     for (const lists of this.watches.lists(setWatchesLimit)) {
       this.#restoring++;
-      this.#restore(lists, this.#lastZxid);
+      this.#exchange.restore(lists, this.#lastZxid);
     }
   }
 
-  #restore(lists: WatchLists, relativeZxid: bigint): void {
-    const body = {
-      relativeZxid,
-      dataWatches: lists.data,
-      existWatches: lists.exist,
-      childWatches: lists.child,
-    };
-    const persistentWatches = lists.persistent;
-    const persistentRecursiveWatches = lists["persistent-recursive"];
-    if (persistentWatches.length + persistentRecursiveWatches.length === 0) {
-      return this.#exchange.write(ops.setWatches, body);
+  /** A server before 3.6 cannot have them: better they hear of it than wait for ever. */
+  #dropLastingWatches(): void {
+    const lasting = ["persistent", "persistent-recursive"] as const;
+    for (const { path, watcher } of this.watches.clear(lasting)) {
+      this.#host.notify([watcher], { type: "watch-removed", path });
     }
-    this.#exchange.write(ops.setWatches2, {
-      ...body,
-      persistentWatches,
-      persistentRecursiveWatches,
-    });
   }
 
   #packet(packet: Uint8Array, now: Moment): void {
@@ -382,13 +368,17 @@ export class SessionMachine implements Session {
     credential.settle?.(error);
     credential.settle = undefined;
     if (error === undefined) return;
-    credentials.splice(credentials.indexOf(credential), 1);
+    const at = credentials.indexOf(credential);
+    if (at >= 0) credentials.splice(at, 1);
     // Otherwise the server hangs up now, and the session goes on without it.
     if (credential.essential) this.end("auth-failed", error);
   }
 
   #watchesRestored(err: number, now: Moment): void {
     if (err !== 0) {
+      if (err === errorNumbers.Unimplemented) {
+        this.#exchange.unsupported.add(ops.setWatches2.code);
+      }
       throw new ProtocolError(`Cannot restore watches: error ${err}`, 0);
     }
     if (this.#restoring > 0 && --this.#restoring === 0) this.#lookAtHead(now);

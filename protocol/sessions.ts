@@ -72,7 +72,7 @@ export class Sessions {
       const session = this.#current;
       let settled = false;
       function abort() {
-        session.cancel(pending);
+        if (!question.certain || pending.encoded) session.cancel(pending);
         reject(signal!.reason);
       }
       const settle = () => {

@@ -109,10 +109,13 @@ export class Watches {
     return found;
   }
 
-  /** Takes away everything: the session is over. */
-  clear(): Array<{ path: string; watcher: Watcher }> {
+  /** Takes away everything of these kinds; of all, when the session is over. */
+  clear(
+    kinds: readonly WatchKind[] = Object.keys(this.#tables) as WatchKind[],
+  ): Array<{ path: string; watcher: Watcher }> {
     const all: Array<{ path: string; watcher: Watcher }> = [];
-    for (const table of Object.values(this.#tables)) {
+    for (const kind of kinds) {
+      const table = this.#tables[kind];
       for (const path of table.keys()) {
         const found: Watcher[] = [];
         list(table.get(path), found);

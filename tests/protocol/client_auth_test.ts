@@ -3,7 +3,7 @@
 
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { AuthFailedError } from "../../protocol/errors.ts";
+import { AuthFailedError, ClientClosedError } from "../../protocol/errors.ts";
 import type { FakeEnsemble } from "./virtual.ts";
 import { header } from "./wire.ts";
 import { inWorld } from "./world.ts";
@@ -106,6 +106,23 @@ describe("Client.addAuth()", () => {
       await time.pass(2000);
 
       assertEquals(client.session.state, "connected");
+    }),
+  );
+
+  it(
+    "rejects with a ClientClosedError when the client is closed before a server took it",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      const client = await connected();
+      ensemble.server.reception = "refuse";
+      ensemble.server.line.cut();
+      const added = assertRejects(
+        () => client.addAuth({ scheme: "digest", auth: "me:secret" }),
+        ClientClosedError,
+      );
+
+      await time.until(client.close());
+
+      await added;
     }),
   );
 

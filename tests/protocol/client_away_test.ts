@@ -3,7 +3,8 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { ConnectionLossError } from "../../protocol/errors.ts";
+import { ConnectionLossError, ServerError } from "../../protocol/errors.ts";
+import { header } from "./wire.ts";
 import { inWorld } from "./world.ts";
 
 describe("Client, while the connection is away", () => {
@@ -25,6 +26,29 @@ describe("Client, while the connection is away", () => {
       assertEquals([await time.until(read), (await write).outcome], [
         [],
         "unknown",
+      ]);
+    }),
+  );
+
+  it(
+    "what a server does not support is remembered for the next connection to it",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      const client = await connected();
+      ensemble.server.answer = (asked, line) => {
+        if (asked.op !== "whoAmI") return ensemble.answer(asked);
+        line.send(header(asked.xid, -1n, -6));
+        line.finish();
+        return null;
+      };
+      const call = () => time.until(client.whoAmI());
+      await assertRejects(call, ServerError, "it came with ZooKeeper 3.7");
+      await time.pass(100);
+
+      await assertRejects(call, ServerError, "it came with ZooKeeper 3.7");
+
+      assertEquals([ensemble.server.asked, ensemble.dials.length], [
+        ["whoAmI"],
+        2,
       ]);
     }),
   );

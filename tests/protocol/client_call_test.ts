@@ -241,6 +241,25 @@ describe("Client.serverVersion()", () => {
   );
 
   it(
+    "rejects after T/3 when the server cannot be reached a second time, and at once by its signal",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      const client = await connected();
+      ensemble.server.reception = "hang";
+      const stop = new AbortController();
+      const reason = new Error("enough");
+      time.later(10, () => stop.abort(reason));
+
+      const call = client.serverVersion({ signal: stop.signal });
+      const first = await assertRejects(() => time.until(call));
+      const start = time.monotonic();
+      await assertRejects(() => time.until(client.serverVersion()));
+      ensemble.server.reception = "accept";
+
+      assertEquals([first, time.monotonic() - start], [reason, 3000]);
+    }),
+  );
+
+  it(
     "rejects without a connection: it would ask another server",
     inWorld(1, async ({ ensemble, connected }) => {
       const client = await connected();

@@ -10,9 +10,9 @@ import {
 } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { AuthFailedError, ConnectionLossError } from "../../protocol/errors.ts";
-import { inWorld } from "./world.ts";
 import type { Transport } from "../../protocol/transport/mod.ts";
-import { bytes, header, unknownSession } from "./wire.ts";
+import { bytes, header, unknownSession, welcome } from "./wire.ts";
+import { inWorld } from "./world.ts";
 
 describe("connect()", () => {
   it(
@@ -234,6 +234,20 @@ describe("connect()", () => {
       const error = await assertRejects(() => outcome, AuthFailedError);
 
       assertEquals(error.scheme, "nosuch");
+    }),
+  );
+
+  it(
+    "resolves on a read-only server where that is wanted",
+    inWorld(1, async ({ ensemble, connected }) => {
+      ensemble.server.greet = (line) => line.send(welcome({ readOnly: true }));
+
+      const client = await connected({ readOnly: true });
+
+      assertEquals(
+        [client.session.state, ensemble.server.line.hello!.readOnly],
+        ["connected-read-only", true],
+      );
     }),
   );
 

@@ -74,6 +74,21 @@ describe("A lost connection", () => {
   );
 
   it(
+    "that was healthy for a second is replaced without a pause, whatever was before",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      ensemble.server.reception = "refuse";
+      time.later(5000, () => void (ensemble.server.reception = "accept"));
+      await connected();
+      await time.pass(1500);
+      const start = time.monotonic();
+
+      ensemble.server.line.cut();
+
+      assertEquals(ensemble.dials.at(-1), { name: "zk0", at: start });
+    }),
+  );
+
+  it(
     "with no server to be reached expires the session after 4T/3, and a new one begins when there is (ZOOKEEPER-4508)",
     inWorld(1, async ({ connected, ensemble, time }) => {
       const client = await connected();
@@ -297,7 +312,7 @@ describe("Internals", () => {
   );
 
   it(
-    "forget() takes a watch back: its watcher is not told",
+    "forget() takes one watch back: its watcher is not told of that",
     inWorld(1, async ({ ensemble, time, connected }) => {
       const client = await connected({ chroot: "/app" });
       const told: string[] = [];
@@ -310,11 +325,11 @@ describe("Internals", () => {
       ]));
 
       internalsOf(client).forget("data", "/a", mine);
-      internalsOf(client).forget("child", "/a", mine);
+      internalsOf(client).forget("child", "/a", other);
       ensemble.server.line.send(event(2, "/app/a"));
       await time.pass(10);
 
-      assertEquals(told, ["other"]);
+      assertEquals(told, ["other", "mine"]);
     }),
   );
 

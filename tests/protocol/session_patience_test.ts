@@ -161,6 +161,21 @@ describe("SessionMachine, a request with answerWithin", () => {
     assertEquals([before, bench.disconnects.length], [0, 1]);
   });
 
+  it("is not late at once on the next connection, although it left the last long ago", () => {
+    const bench = attached();
+    const asked = heartbeat(bench);
+    bench.turn();
+    bench.drop();
+    bench.stall(within + 1);
+
+    bench.connect({ timeOut: T });
+
+    assertEquals(
+      [asked.state, bench.session.state, bench.disconnects],
+      ["open", "connected", []],
+    );
+  });
+
   it("counts from when it left, not from when it was asked for without a connection", () => {
     const bench = new Bench({ timeout: T });
     heartbeat(bench);
@@ -183,6 +198,21 @@ describe("SessionMachine, a request with answerWithin", () => {
     bench.tick();
     bench.reply(sent, []);
     bench.pass(1000);
+
+    assertEquals([asked.state, bench.disconnects], ["resolved", []]);
+  });
+
+  it("is excused by a stall also when it came to the head of the line only lately", () => {
+    const bench = attached();
+    bench.ask(ops.sync, { path: "/" });
+    const asked = heartbeat(bench);
+    const [sync, beat] = bench.turn();
+    bench.pass(500);
+    bench.reply(sync, { path: "/" });
+    bench.stall(within + 200);
+
+    bench.tick();
+    bench.reply(beat, []);
 
     assertEquals([asked.state, bench.disconnects], ["resolved", []]);
   });

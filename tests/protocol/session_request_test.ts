@@ -260,6 +260,21 @@ describe("SessionMachine.cancel()", () => {
     ]);
   });
 
+  it("of a write or a ping in flight settles it neither by the reply nor by the loss of the connection", () => {
+    const bench = new Bench();
+    bench.connect();
+    const write = bench.ask(ops.create, create("/a"));
+    const ping = bench.ask(ops.ping, null);
+    bench.turn();
+
+    bench.session.cancel(write.pending);
+    bench.session.cancel(ping.pending);
+    bench.receive(header(-2, 1n));
+    bench.drop();
+
+    assertEquals([write.state, ping.state], ["open", "open"]);
+  });
+
   it("of a read in flight keeps it from being sent again", () => {
     const bench = new Bench();
     bench.connect();

@@ -1,7 +1,7 @@
 // SessionMachine and time: pings, dead peers, stalls, to the millisecond and without waiting.
 // The clock of the bench is moved by hand; T is 9,000 ms, so that its thirds are whole.
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import * as ops from "../../protocol/operations.ts";
 import { Bench, names } from "./bench.ts";
@@ -282,6 +282,22 @@ describe("SessionMachine, when frames left", () => {
     bench.drop();
 
     assertEquals(bench.session.pulse.attachedAt, undefined);
+  });
+
+  it("sentBefore() looks back for a whole timeout, however many frames left", () => {
+    const bench = attached();
+    for (let i = 0; i < T; i += 2) {
+      const asked = bench.ask(ops.sync, { path: "/" });
+      const [sent] = bench.turn();
+      bench.reply(sent, { path: "/" });
+      bench.session.cancel(asked.pending);
+      bench.pass(2);
+    }
+    const asked = bench.mono - T / 2;
+
+    const found = bench.session.pulse.sentBefore(asked)!.mono;
+
+    assert(found < asked && found > asked - T / 32, `${asked - found}`);
   });
 
   it("sentBefore() knows the frames of this connection only, strictly before the time asked", () => {

@@ -19,6 +19,7 @@ import {
 import {
   assertRefused,
   isSince,
+  statesOf,
   tester,
   until,
   Wiretap,
@@ -276,8 +277,7 @@ function neighbourTests(target: Target): void {
   const test = tester(target);
 
   test("costs a read behind it nothing, a write the certainty", async ({ zk, root }) => {
-    const states: string[] = [];
-    zk.on("state", ({ state }) => states.push(state));
+    const states = statesOf(zk);
 
     const [missing, read, write] = await Promise.allSettled([
       zk.whoAmI(),
@@ -296,8 +296,7 @@ function neighbourTests(target: Target): void {
 
   // The server cannot even read it, but stays.
   test("is MarshallingError inside a multi", async ({ zk, root }) => {
-    const states: string[] = [];
-    zk.on("state", ({ state }) => states.push(state));
+    const states = statesOf(zk);
 
     const error = await assertRejects(
       () => zk.multi([{ op: "create", path: `${root}/a`, mode: "container" }]),

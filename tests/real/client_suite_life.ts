@@ -21,6 +21,7 @@ import {
   assertRefused,
   Ear,
   isSince,
+  statesOf,
   tester,
   textOf,
   until,
@@ -161,8 +162,7 @@ function closeTests(target: Target): void {
   test("ends session and client, and says so once", async ({ root, open }) => {
     const zk = await open();
     const { session } = zk;
-    const states: string[] = [];
-    zk.on("state", ({ state }) => states.push(state));
+    const states = statesOf(zk);
 
     const first = zk.close();
     assert(session.signal.aborted && zk.signal.aborted);

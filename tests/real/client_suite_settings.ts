@@ -4,7 +4,12 @@
 
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { describe } from "@std/testing/bdd";
-import { assertRefused, tester, Wiretap } from "./client_suite_tools.ts";
+import {
+  assertRefused,
+  statesOf,
+  tester,
+  Wiretap,
+} from "./client_suite_tools.ts";
 import type { Target } from "./targets.ts";
 
 /** What such a server is started with. */
@@ -40,8 +45,7 @@ export function settingsSuite(target: Target): void {
       const tap = new Wiretap();
       const zk = await open({ onPacket: tap.onPacket });
       const { session } = zk;
-      const states: string[] = [];
-      zk.on("state", ({ state }) => states.push(state));
+      const states = statesOf(zk);
       const mode = "persistent-ttl";
       const create = () => zk.create(`${root}/a`, "", { mode, ttl: 1_000 });
       tap.clear();

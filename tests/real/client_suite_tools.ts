@@ -13,6 +13,7 @@ import {
   joinPath,
   type Packet,
   ServerError,
+  type SessionState,
   type Transport,
   type WatchEvent,
 } from "../../protocol/mod.ts";
@@ -109,6 +110,13 @@ export async function throughProxy(
   } finally {
     await proxy.close();
   }
+}
+
+/** The states a client's sessions come to from now on, in order. */
+export function statesOf(zk: Client): SessionState[] {
+  const states: SessionState[] = [];
+  zk.on("state", ({ state }) => states.push(state));
+  return states;
 }
 
 /** What a call brings that is made as soon as the connection is lost. */

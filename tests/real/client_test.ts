@@ -3,6 +3,7 @@
 
 import { describe } from "@std/testing/bdd";
 import { clientSuite } from "./client_suite.ts";
+import { patienceSuite } from "./client_suite_away.ts";
 import { hostsSuite } from "./client_suite_hosts.ts";
 import { settingsSuite, strictly } from "./client_suite_settings.ts";
 import { startServer } from "./server.ts";
@@ -11,7 +12,10 @@ import { defaultTarget, targets } from "./targets.ts";
 for (const target of await targets()) clientSuite(target);
 
 const target = await defaultTarget();
-describe(target.name, () => hostsSuite(target));
+describe(target.name, () => {
+  hostsSuite(target);
+  patienceSuite(target);
+});
 
 if (target.server && target.server.version !== "3.4.13") {
   const { version } = target.server;
