@@ -38,6 +38,22 @@ describe("Client.addAuth()", () => {
   );
 
   it(
+    "keeps a credential that is given twice once",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      const client = await connected();
+      const auth = { scheme: "digest", auth: "me:secret" };
+      await time.until(client.addAuth(auth));
+
+      await time.until(client.addAuth(auth));
+      ensemble.server.line.cut();
+      await time.until(client.sync("/"));
+
+      const asked = ensemble.server.line.asked.map(({ op }) => op);
+      assertEquals(asked, ["auth", "sync"]);
+    }),
+  );
+
+  it(
     "rejects when it is refused, drops it, and the session goes on",
     inWorld(1, async ({ ensemble, time, connected }) => {
       const client = await connected();

@@ -4,7 +4,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import type { WatchEvent } from "../../protocol/watches.ts";
-import { event } from "./wire.ts";
+import { event, header } from "./wire.ts";
 import { inWorld } from "./world.ts";
 
 describe("Client, watchers under the chroot /app", () => {
@@ -62,6 +62,49 @@ describe("Client, watchers under the chroot /app", () => {
       ensemble.server.answer = (asked) => ensemble.answer(asked);
 
       assertEquals(order, ["reply", "event"]);
+    }),
+  );
+
+  it(
+    "of removeWatches() that was given up are not armed again: the server has removed them",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      const client = await connected();
+      const events: WatchEvent[] = [];
+      await time.until(client.getData("/a", { watch: (e) => events.push(e) }));
+      const stop = new AbortController();
+      const removing = client.removeWatches("/a", { signal: stop.signal });
+
+      stop.abort(new Error("enough"));
+      await assertRejects(() => removing, Error, "enough");
+      await time.pass(10);
+      ensemble.server.line.cut();
+      await time.until(client.sync("/"));
+
+      assertEquals(events, [{ type: "watch-removed", path: "/a" }]);
+      const asked = ensemble.server.line.asked.map(({ op }) => op);
+      assertEquals(asked, ["sync"]);
+    }),
+  );
+
+  it(
+    "of addWatch() hear watch-removed from a server before 3.6, and the session goes on",
+    inWorld(1, async ({ ensemble, time, connected }) => {
+      const client = await connected();
+      const { id } = client.session;
+      const events: WatchEvent[] = [];
+      await time.until(client.addWatch("/a", (e) => events.push(e)));
+      ensemble.server.answer = (asked, line) => {
+        if (asked.op !== "setWatches2") return ensemble.answer(asked);
+        line.send(header(asked.xid, -1n, -6));
+        line.finish();
+        return null;
+      };
+
+      ensemble.server.line.cut();
+      await time.until(client.sync("/"));
+
+      assertEquals(events, [{ type: "watch-removed", path: "/a" }]);
+      assertEquals(client.session.id, id);
     }),
   );
 
