@@ -25,7 +25,6 @@ import { ConnectionLossError, ServerError } from "./errors.ts";
 import { fourLetterWord, versionIn } from "./four_letter.ts";
 import { type Internals, keepInternals } from "./internals.ts";
 import { multi, multiRead, type Scope } from "./multi.ts";
-import { create2, type Operation } from "./operations.ts";
 import {
   credentialOf,
   keepCredential,
@@ -98,23 +97,28 @@ class ZooKeeperClient implements Client {
     return this.#sessions.opened(timeout, signal);
   }
 
-  async create(
+  create(
     path: string,
     data?: Data,
     options: CreateOptions = {},
   ): Promise<{ path: string; zxid: bigint }> {
-    const { stat: _, ...made } = await this.#create(path, data, options);
-    return made;
+    return this.#withParents(
+      path,
+      options,
+      () => questions.create(this.#scope, path, data, options),
+    );
   }
 
-  async create2(
+  create2(
     path: string,
     data?: Data,
     options: CreateOptions = {},
   ): Promise<{ path: string; zxid: bigint; stat: Stat }> {
-    const plain = create2 as Operation;
-    const made = await this.#create(path, data, options, plain);
-    return { ...made, stat: made.stat! };
+    return this.#withParents(
+      path,
+      options,
+      () => questions.create2(this.#scope, path, data, options),
+    );
   }
 
   delete(path: string, options: VersionOptions = {}): Promise<void> {
@@ -326,26 +330,19 @@ class ZooKeeperClient implements Client {
     }
   }
 
-  async #create(
+  #withParents<T>(
     path: string,
-    data: Data | undefined,
-    options: CreateOptions,
-    plain?: Operation,
-  ): Promise<questions.Created> {
-    const ask = () =>
-      this.#sessions.ask(
-        questions.create(this.#scope, path, data, options, plain),
-      );
-    if (!options.parents) return await ask();
-    try {
-      return await ask();
-    } catch (error) {
+    { parents, acl, signal }: CreateOptions,
+    create: () => Ask<T>,
+  ): Promise<T> {
+    const made = this.#ask(create);
+    if (!parents) return made;
+    return made.catch(async (error) => {
       if (codeOf(error) !== "NoNode") throw error;
-    }
-    const { acl, signal } = options;
-    // A sequential path may end in a slash: its parent is what stands before.
-    await this.ensurePath(parentPath(path + "x"), { acl, signal });
-    return await ask();
+      // A sequential path may end in a slash: its parent is what stands before.
+      await this.ensurePath(parentPath(path + "x"), { acl, signal });
+      return await this.#ask(create);
+    });
   }
 
   /** Makes a full path; deepest first, so that rights are only needed where something is missing. */

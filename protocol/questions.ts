@@ -45,16 +45,36 @@ export interface DataAndStat {
 export interface Created {
   path: string;
   zxid: bigint;
-  stat?: Stat;
 }
 
 export function create(
   scope: Scope,
   path: string,
   data: Data | undefined,
-  { signal, mode, acl, ttl }: CreateOptions,
-  plain?: ops.Operation,
+  options: CreateOptions,
 ): Ask<Created> {
+  return creating(scope, path, data, options, ops.create, (made) => made);
+}
+
+/** All but the plain create answer the Stat in any case. */
+export function create2(
+  scope: Scope,
+  path: string,
+  data: Data | undefined,
+  options: CreateOptions,
+): Ask<Created & { stat: Stat }> {
+  const withStat = (made: Created, stat: Stat) => ({ ...made, stat });
+  return creating(scope, path, data, options, ops.create2, withStat);
+}
+
+function creating<T>(
+  scope: Scope,
+  path: string,
+  data: Data | undefined,
+  { signal, mode, acl, ttl }: CreateOptions,
+  plain: ops.Operation,
+  made: (created: Created, stat: Stat) => T,
+): Ask<T> {
   const part = createPart(scope, { path, data, mode, acl, ttl }, plain);
   return ask({
     op: part.operation,
@@ -62,8 +82,8 @@ export function create(
     path,
     signal,
     map(reply, zxid) {
-      const { path, stat } = reply as { path: string; stat?: Stat };
-      return { path: stripChroot(scope.chroot, path), zxid, stat };
+      const { path, stat } = reply as { path: string; stat: Stat };
+      return made({ path: stripChroot(scope.chroot, path), zxid }, stat);
     },
   });
 }

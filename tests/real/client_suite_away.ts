@@ -148,6 +148,8 @@ function watchTests(target: Target): void {
 
     proxy.cut();
     await until("it came back", () => states.length === 2);
+    // Its watches go first; nobody tells it of what comes before them.
+    await zk.sync(root);
     await other.create(`${root}/a/b`);
     await other.setData(root, "x");
     await other.create(`${root}/c`);

@@ -26,6 +26,7 @@ import {
   textOf,
   until,
   Wiretap,
+  within,
   type World,
 } from "./client_suite_tools.ts";
 import type { Target } from "./targets.ts";
@@ -255,7 +256,7 @@ function sizeTests(target: Target): void {
     await small.create(`${root}/e`, "", { mode: "ephemeral" });
 
     const error = await assertRejects(
-      () => small.getChildren(root),
+      () => within("it settles", small.getChildren(root)),
       ProtocolError,
       "the limit is 1000000",
     );
@@ -273,7 +274,7 @@ function sizeTests(target: Target): void {
     await zk.create(`${root}/a`, "x");
 
     const [large, other] = await Promise.allSettled([
-      small.getData(root),
+      within("it settles", small.getData(root)),
       small.getData(`${root}/a`),
     ]);
 

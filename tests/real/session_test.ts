@@ -100,6 +100,7 @@ describe("A session whose server is restarted", () => {
         await server.restart();
         const other = await open(server.servers);
         await until("it is back", () => states.length === 2);
+        await zk.sync(root);
         await changeAll(other, root);
 
         assertEquals((await ear.hears(all.length)).sort(), all);
