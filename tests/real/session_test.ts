@@ -130,7 +130,10 @@ describe("A session whose server is restarted", () => {
 
         await server.kill();
         const call = zk.create(`${root}/a`);
-        const error = await assertRejects(() => call, SessionExpiredError);
+        const error = await assertRejects(
+          () => within("it is over", call),
+          SessionExpiredError,
+        );
         const waited = performance.now() - start;
         const next = zk.exists(root);
         await server.restart();
