@@ -245,15 +245,17 @@ class Seizure {
   /** Until the session certainly lives for a while yet. */
   async #believe(tenure: Tenure): Promise<void> {
     const lease = leaseOf(this.#client);
-    while (!this.#turn.over && lease.remaining <= lease.period) {
+    for (;;) {
+      // Also after a pause: the lease may be that of another session by now.
+      this.#session.signal.throwIfAborted();
+      if (this.#turn.over || lease.remaining > lease.period) return;
       try {
         await lease.renew(tenure.checks);
+        if (lease.remaining > lease.period) continue;
       } catch (error) {
         const code = codeOf(error);
         if (code !== "ConnectionLoss" && !passing(error)) throw error;
       }
-      this.#session.signal.throwIfAborted();
-      if (lease.remaining > lease.period) return;
       await pause(this.#client, lease.period / 2);
     }
   }
