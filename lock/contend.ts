@@ -8,25 +8,31 @@ import {
   internalsOf,
   joinPath,
   SessionExpiredError,
+  type Warning,
   type WatchEvent,
 } from "../protocol/mod.ts";
-import { codeOf, lineSoon } from "./directory.ts";
+import { lineSoon } from "./directory.ts";
 import { enter } from "./enter.ts";
 import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { Holding } from "./held_lock.ts";
 import { type Lease, leaseOf } from "./lease.ts";
-import { newId } from "./names.ts";
+import { type ContenderName, newId } from "./names.ts";
+import { codeOf, passing, patiently } from "./patience.ts";
 import {
   checksOf,
   disown,
   leave,
   own,
-  passing,
-  pause,
   type Place,
   PlaceTenure,
 } from "./place.ts";
-import { isExhausted, type Line, type Rule, warnFrom } from "./queue.ts";
+import {
+  isExhausted,
+  type Line,
+  type Rule,
+  type Standing,
+  warnFrom,
+} from "./queue.ts";
 import type { Turn } from "./turn.ts";
 
 /** What the contenders of one lock have in common. */
@@ -78,7 +84,7 @@ class Contender {
     this.#turn.wake();
   };
 
-  #warned = false;
+  readonly #warned = new Set<string>();
 
   constructor(settings: QueueSettings, turn: Turn) {
     this.#settings = settings;
@@ -137,13 +143,15 @@ class Contender {
   async #wait(place: Place, listing: Promise<Line>): Promise<Outcome> {
     const turn = this.#turn;
     let announced = false;
-    for (let line = await listing;; line = await this.#listAgain(place)) {
+    let line: Line | undefined = await this.#listed(place, () => listing);
+    for (;; line = await this.#listAgain(place)) {
       if (turn.over) return "left";
       place.session.signal.throwIfAborted();
-      const at = line.placeOf(place.name);
-      if (at < 0) return vanished(place);
-      this.#checkNumbers(line, at);
-      const blockers = this.#settings.rule(line.contenders.slice(0, at));
+      const standing = line?.standingOf(place.name);
+      if (standing === undefined) return vanished(place);
+      this.#checkNumbers(standing);
+      const { order, ahead } = standing;
+      const blockers = this.#settings.rule(order, ahead);
       if (blockers.length === 0) {
         const outcome = await this.#grant(place);
         if (outcome !== "again") return outcome;
@@ -154,21 +162,49 @@ class Contender {
         turn.grant(null);
         return "left";
       }
-      if (!announced) turn.queued(at);
+      if (!announced) turn.queued(ahead);
       announced = true;
       if (turn.over) return "left";
-      const blocker = blockers[blockers.length - 1].name;
-      if (await this.#watch(blocker)) await turn.sleep();
+      const blocker = blockers[blockers.length - 1];
+      this.#warnOf(blocker);
+      const watched = await patiently(
+        this.#client,
+        place.session,
+        () => this.#watch(blocker.name),
+      );
+      if (watched) await turn.sleep();
       if (turn.over) return "left";
     }
   }
 
-  #listAgain(place: Place): Promise<Line> {
-    place.session.signal.throwIfAborted();
-    const line = lineSoon(this.#client, this.#settings.path);
-    // In the same write, so that what the list may grant can be believed.
-    this.#lease.freshen(checksOf(place));
-    return line;
+  #listAgain(place: Place): Promise<Line | undefined> {
+    return this.#listed(place, () => {
+      const line = lineSoon(this.#client, this.#settings.path);
+      // In the same write, so that what the list may grant can be believed.
+      this.#lease.freshen(checksOf(place));
+      return line;
+    });
+  }
+
+  /** Undefined if the directory is gone, and our znode with it. */
+  async #listed(
+    { session }: Place,
+    list: () => Promise<Line>,
+  ): Promise<Line | undefined> {
+    let first = true;
+    try {
+      return await patiently(this.#client, session, () => {
+        // The listing that came with the create was asked for once.
+        const line = first
+          ? list()
+          : lineSoon(this.#client, this.#settings.path);
+        first = false;
+        return line;
+      });
+    } catch (error) {
+      if (codeOf(error) === "NoNode") return undefined;
+      throw error;
+    }
   }
 
   /** Watches the one ahead. False if it is gone. */
@@ -207,9 +243,9 @@ class Contender {
   /** Nobody is ahead: it is ours, if the session certainly lives for a while yet (etcd#11456). */
   async #grant(place: Place): Promise<Outcome | "again"> {
     const turn = this.#turn;
-    if (this.#lease.remaining <= this.#lease.period) {
+    if (!this.#lease.lasting) {
       try {
-        await this.#lease.renew(checksOf(place));
+        await this.#lease.strengthen(checksOf(place));
       } catch (error) {
         const code = codeOf(error);
         if (code === "NoNode") return vanished(place);
@@ -217,10 +253,7 @@ class Contender {
       }
       if (turn.over) return "left";
       place.session.signal.throwIfAborted();
-      if (this.#lease.remaining <= this.#lease.period) {
-        await pause(this.#client, this.#lease.period / 2);
-        return "again";
-      }
+      if (!this.#lease.lasting) return "again";
     }
     turn.leave = undefined;
     const tenure = new PlaceTenure(this.#client, place, this.#settings.path);
@@ -230,17 +263,31 @@ class Contender {
   }
 
   /** Refuses to lock by numbers that tell no order. */
-  #checkNumbers(line: Line, at: number): void {
-    const { sequence } = line.contenders[at];
+  #checkNumbers({ own: { sequence }, tied }: Standing): void {
     const { path } = this.#settings;
-    if (isExhausted(sequence) || line.hasTie(at)) {
+    if (isExhausted(sequence) || tied) {
       throw new SequenceExhaustedError(path, sequence);
     }
-    if (sequence < warnFrom || this.#warned) return;
-    this.#warned = true;
+    if (sequence < warnFrom) return;
     const message = `The lock ${path} has ${0x7fffffff - sequence} numbers ` +
       `left: let its znode be deleted while nobody uses it`;
-    internalsOf(this.#client).warn({ kind: "sequence-health", message, path });
+    this.#warnOnce({ kind: "sequence-health", message, path });
+  }
+
+  /** Whoever made it may not know that it is in a queue, and may never go. */
+  #warnOf({ kind, name }: ContenderName): void {
+    if (kind !== "other") return;
+    const path = joinPath(this.#settings.path, name);
+    const message = `Waiting behind ${path}, which no known client made: ` +
+      `it counts as a contender because of the number in its name`;
+    this.#warnOnce({ kind: "foreign-contender", message, path });
+  }
+
+  #warnOnce(warning: Warning): void {
+    const what = `${warning.kind} ${warning.path}`;
+    if (this.#warned.has(what)) return;
+    this.#warned.add(what);
+    internalsOf(this.#client).warn(warning);
   }
 }
 

@@ -5,12 +5,11 @@
 import {
   type Acl,
   type Client,
-  ConnectionLossError,
   internalsOf,
   joinPath,
   parentPath,
-  ServerError,
 } from "../protocol/mod.ts";
+import { codeOf } from "./patience.ts";
 import { Line } from "./queue.ts";
 
 /** What the locks of one client share about one directory. */
@@ -143,11 +142,4 @@ export async function resetDirectory(
   } catch {
     // Not empty, or gone already, or for another time.
   }
-}
-
-/** The code of an error by which the locks decide what to do. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof ServerError || error instanceof ConnectionLossError
-    ? error.code
-    : undefined;
 }

@@ -10,9 +10,10 @@ import {
   ProtocolError,
   type Session,
 } from "../protocol/mod.ts";
-import { codeOf, lineSoon, makeDirectory } from "./directory.ts";
+import { lineSoon, makeDirectory } from "./directory.ts";
 import { leaseOf, momentOf } from "./lease.ts";
 import { contenderPrefix } from "./names.ts";
+import { codeOf, passing, patiently, pause, warnOfOrphan } from "./patience.ts";
 import { leave, type Place, placeAt } from "./place.ts";
 import type { Line } from "./queue.ts";
 
@@ -43,7 +44,14 @@ export async function enter(
 ): Promise<{ place: Place; line: Promise<Line> } | null> {
   const { path, id, data, acl } = entry;
   const prefix = joinPath(path, contenderPrefix(id));
+  let missing = 0;
   for (;;) {
+    // Nothing is asked for while it would only wait, and perhaps be given up.
+    while (session.state !== "connected" && !entry.givenUp()) {
+      session.signal.throwIfAborted();
+      await entry.sleep();
+    }
+    if (entry.givenUp()) return null;
     session.signal.throwIfAborted();
     const line = lineSoon(client, path);
     line.catch(() => {}); // Looked at later, or not at all.
@@ -56,16 +64,34 @@ export async function enter(
     } catch (error) {
       const code = codeOf(error);
       if (code === "ConnectionLoss" || error instanceof ProtocolError) {
-        const place = await find(client, session, path, id);
+        const place = await search(client, session, path, id);
         if (place) return { place, line: lineSoon(client, path) };
       } else if (code === "NoNode") {
+        // Reaped again at once? Once is bad luck.
+        if (missing++ > 2) await pause(client, session.timeout / 20);
         if (!entry.givenUp()) await makeDirectory(client, path, acl);
-      } else if (code === "NotReadOnly") {
-        const { state } = session;
-        if (state === "connected-read-only") await entry.sleep();
-      } else throw error;
-      if (entry.givenUp()) return null;
+      } else if (passing(error)) await pause(client, session.timeout / 20);
+      else throw error;
     }
+  }
+}
+
+/** Finds what may have been made, also if the server puts it off; a warning if it refuses to tell. */
+async function search(
+  client: Client,
+  session: Session,
+  path: string,
+  id: string,
+): Promise<Place | undefined> {
+  try {
+    return await patiently(
+      client,
+      session,
+      () => find(client, session, path, id),
+    );
+  } catch (error) {
+    warnOfOrphan(client, joinPath(path, contenderPrefix(id)), error);
+    throw error;
   }
 }
 
@@ -85,6 +111,7 @@ async function find(
   const prefix = contenderPrefix(id);
   let found: Place | undefined;
   for (const name of names.filter((n) => n.startsWith(prefix)).sort()) {
+    session.signal.throwIfAborted();
     const stat = await client.exists(joinPath(path, name));
     if (stat?.ephemeralOwner !== session.id) continue;
     const place = placeAt(session, joinPath(path, name), stat.czxid);

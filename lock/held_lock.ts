@@ -15,6 +15,7 @@ import {
 import type { WatchEvent } from "../protocol/mod.ts";
 import { LockLostError } from "./errors.ts";
 import { type Hold, type Lease, leaseOf, momentOf, overdue } from "./lease.ts";
+import { warnOfOrphan } from "./patience.ts";
 
 /**
  * Whether a lock may be relied on.
@@ -129,6 +130,7 @@ export class Holding implements HeldLock, Hold {
     this.#since = client.environment.monotonic();
     this.#lease = leaseOf(client);
     this.#lease.add(this);
+    if (session.signal.aborted) this.lose(session.signal.reason);
   }
 
   get signal(): AbortSignal {
@@ -174,13 +176,18 @@ export class Holding implements HeldLock, Hold {
   }
 
   release(): Promise<boolean> {
-    return this.#releasing ??= this.#release();
+    if (this.#releasing === undefined) {
+      let settle: (released: Promise<boolean>) => void = () => {};
+      // Set before anybody is told: who is told may call release() again.
+      this.#releasing = new Promise((resolve) => settle = resolve);
+      settle(this.#release());
+    }
+    return this.#releasing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.release().catch(() => {
-      // What the body of the block threw matters more.
-    });
+    // What the body of the block threw matters more.
+    await this.release().catch((cause) => this.#orphan(cause));
   }
 
   // What the lease says
@@ -189,7 +196,7 @@ export class Holding implements HeldLock, Hold {
     if (this.#end !== undefined) return;
     this.#finish("lost", new LockLostError(this.path, this.token, { cause }));
     // By the clock it is lost, but the server may keep it, and it would block others.
-    this.#tenure.letGo().catch(() => {});
+    this.#tenure.letGo().catch((cause) => this.#orphan(cause));
   }
 
   refresh(): void {
@@ -210,17 +217,18 @@ export class Holding implements HeldLock, Hold {
     this.#finish("released", new DOMException("Released", "AbortError"));
     const { environment } = this.#client;
     const patience = Math.min(this.#session.timeout / 3, longestRelease);
-    let cancel = () => {};
-    const late = new Promise<boolean>((resolve) => {
-      cancel = environment.after(patience, () => resolve(true), false);
-    });
     const gone = this.#tenure.letGo();
-    gone.catch(() => {}); // It may reject after we stopped waiting.
-    try {
-      return await Promise.race([gone, late]);
-    } finally {
-      cancel();
-    }
+    return await new Promise((resolve, reject) => {
+      const giveUp = environment.after(patience, () => {
+        resolve(true);
+        gone.catch((cause) => this.#orphan(cause));
+      }, false);
+      gone.then(resolve, reject).finally(giveUp);
+    });
+  }
+
+  #orphan(cause: unknown): void {
+    warnOfOrphan(this.#client, this.path, cause);
   }
 
   #finish(end: "lost" | "released", reason: Error): void {

@@ -86,9 +86,19 @@ export class Lease {
     });
   }
 
-  /** The time between heartbeats, and the least that a new hold must have left. */
+  /** The time between heartbeats, in ms. */
   get period(): number {
     return this.#client.session.timeout / 6;
+  }
+
+  /**
+   * Whether what remains lasts until heartbeats have moved the deadline on, so
+   * that a hold that begins now is not lost for want of news that is on its way.
+   */
+  get lasting(): boolean {
+    const { remaining } = this;
+    const needed = Math.max(0, this.#usefulIn()) + this.#roundTrip();
+    return remaining > Math.max(this.period, needed);
   }
 
   /** For how long the session will certainly still exist; 0 or less if that is not certain. Read from the clock. */
@@ -138,6 +148,18 @@ export class Lease {
     this.committed(session, since);
   }
 
+  /** One heartbeat as soon as it moves the deadline on, for a hold that cannot begin yet. Rejects like renew(). */
+  async strengthen(checks: readonly Op[]): Promise<void> {
+    const wait = this.#usefulIn();
+    if (wait > 0) {
+      const { environment } = this.#client;
+      await new Promise<void>((resolve) =>
+        environment.after(Math.ceil(wait), resolve, false)
+      );
+    }
+    await this.renew(checks);
+  }
+
   /** One heartbeat for all who wait, in the same write as what they ask now, unless there is fresh news. */
   freshen(checks: readonly Op[]): void {
     this.#follow();
@@ -177,6 +199,22 @@ export class Lease {
     // By default a server grants no timeout below two ticks.
     const tick = this.#tick || timeout / 2;
     return tick / 2 + 2 * Math.max(25, timeout / 40);
+  }
+
+  /** The longest that a heartbeat takes, by the delays that are promised. */
+  #roundTrip(): number {
+    return Math.max(50, this.#client.session.timeout / 10);
+  }
+
+  /**
+   * How long until a heartbeat would move the deadline on: a frame that left
+   * after the one the deadline stands on must be older than the gap.
+   */
+  #usefulIn(): number {
+    const { mono } = this.#now();
+    const since = this.#since?.mono ?? -Infinity;
+    const next = this.#inside.sentAfter(since)?.mono ?? mono;
+    return next + this.#gap() + 1 - mono;
   }
 
   /** Forgets what it knows when the client has a new session. */
@@ -258,18 +296,28 @@ export class Lease {
   /** Looks at the clock. */
   #look(): void {
     this.#timer = undefined;
-    const now = this.#now();
+    const { mono } = this.#now();
     if (this.remaining <= 0) return this.#loseAll(overdue());
-    if (this.#beating && now.mono >= this.#lateAt()) {
+    if (this.#beating === undefined) {
+      if (mono >= this.#beatAt()) this.#beat();
+    } else if (!this.#doubt && mono >= this.#lateAt()) {
       this.#doubt = true;
       this.#refresh();
     }
-    if (now.mono >= this.#nextBeat) this.#beat();
-    else this.#plan();
+    // Whatever happened: without a timer nobody would notice the deadline.
+    this.#plan();
   }
 
   #lateAt(): number {
     return this.#beating!.since.mono + this.#client.session.timeout / 4;
+  }
+
+  /** After a period; earlier if the deadline is near and a heartbeat would move it. */
+  #beatAt(): number {
+    const { mono } = this.#now();
+    const spare = this.remaining - (this.#nextBeat - mono);
+    if (spare >= this.period + this.#roundTrip()) return this.#nextBeat;
+    return Math.min(this.#nextBeat, mono + Math.max(0, this.#usefulIn()));
   }
 
   #plan(): void {
@@ -278,9 +326,10 @@ export class Lease {
     if (this.#holds.size === 0) return;
     const { mono } = this.#now();
     let next = mono + Math.max(0, this.remaining);
-    if (this.#beating === undefined) {
-      if (!this.doubtful) next = Math.min(next, this.#nextBeat);
-    } else if (!this.#doubt) next = Math.min(next, this.#lateAt());
+    if (this.#client.session.state === "connected") {
+      if (this.#beating === undefined) next = Math.min(next, this.#beatAt());
+      else if (!this.#doubt) next = Math.min(next, this.#lateAt());
+    }
     const wait = Math.max(0, Math.ceil(next - mono));
     const { environment } = this.#client;
     this.#timer = environment.after(wait, () => this.#look(), false);

@@ -121,11 +121,9 @@ export abstract class Lock {
       const cause = "error" in done ? done.error : lost.cause;
       throw new LockLostError(held.path, held.token, { cause });
     }
-    if ("error" in done) {
-      await held[Symbol.asyncDispose]();
-      throw done.error;
-    }
-    await held.release();
+    // What became of the work matters more than what becomes of the znode.
+    await held[Symbol.asyncDispose]();
+    if ("error" in done) throw done.error;
     return done.value;
   }
 

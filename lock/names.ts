@@ -17,6 +17,12 @@ export interface ContenderName {
 /** What `%010d` makes of a 32-bit integer: a negative one has a sign and nine or ten digits. */
 const number = /^(?:\d{10}|-\d{9,10})$/;
 
+/** The number in these digits, or null for one that no server writes. */
+function sequenceIn(digits: string): number | null {
+  const value = Number(digits);
+  return (value | 0) === value ? value : null;
+}
+
 /**
  * What stands before the number, by client. Curator and go-zk: `lock-` after
  * `_c_` and an id, and `__READ__`, `__WRIT__`; kazoo: an id, then `__lock__` or
@@ -46,27 +52,21 @@ export function parseName(name: string): ContenderName | null {
   for (const [marker, kind] of markers) {
     const at = name.lastIndexOf(marker);
     if (at < 0) continue;
-    const rest = name.slice(at + marker.length);
-    if (number.test(rest)) {
-      return { name, kind, id: idIn(name.slice(0, at)), sequence: int32(rest) };
-    }
+    const digits = name.slice(at + marker.length);
+    if (!number.test(digits)) continue;
+    const sequence = sequenceIn(digits);
+    if (sequence === null) return null;
+    return { name, kind, id: idIn(name.slice(0, at)), sequence };
   }
-  const byRecipe = recipe.exec(name);
-  if (byRecipe !== null && number.test(byRecipe[2])) {
-    const [, id, rest] = byRecipe;
-    return { name, kind: "lock", id, sequence: int32(rest) };
-  }
-  const last = /(-?)(\d{10})$/.exec(name);
-  if (last === null) return null;
+  const [, id, digits] = recipe.exec(name) ?? [];
+  const isRecipe = id !== undefined && number.test(digits);
+  const ofRecipe = isRecipe ? sequenceIn(digits) : null;
+  if (ofRecipe !== null) return { name, kind: "lock", id, sequence: ofRecipe };
+  const [signed, last] = /-?(\d{10})$/.exec(name) ?? [];
+  if (signed === undefined) return null;
   // A hyphen belongs to the name, unless the number could not be without a sign.
-  const sequence = Number(last[2]) > 0x7fffffff && last[1] === "-"
-    ? int32(last[0])
-    : int32(last[2]);
-  return { name, kind: "other", id: null, sequence };
-}
-
-function int32(digits: string): number {
-  return Number(digits) | 0;
+  const sequence = sequenceIn(last) ?? sequenceIn(signed);
+  return sequence === null ? null : { name, kind: "other", id: null, sequence };
 }
 
 function idIn(before: string): string | null {

@@ -10,8 +10,9 @@ import {
   ServerError,
   type Session,
 } from "../protocol/mod.ts";
-import { codeOf, resetDirectory } from "./directory.ts";
+import { resetDirectory } from "./directory.ts";
 import type { Tenure } from "./held_lock.ts";
+import { codeOf, passing, pause, warnOfOrphan } from "./patience.ts";
 import { parseName } from "./names.ts";
 
 /** Our znode. */
@@ -76,25 +77,11 @@ export async function letGo(client: Client, place: Place): Promise<boolean> {
   return true;
 }
 
-/** True for an error that says nothing against asking again a little later. */
-export function passing(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === "ThrottledOp" || code === "NotReadOnly";
-}
-
-/** Waits for so many ms, without keeping the process alive. */
-export function pause({ environment }: Client, ms: number): Promise<void> {
-  return new Promise((resolve) => environment.after(ms, resolve, false));
-}
-
 /** Deletes a znode that nobody waits for any more; a warning is all that can come of it. */
 export function leave(client: Client, place: Place): void {
-  letGo(client, place).catch((cause) => {
-    const message = `Cannot delete ${place.path}: ` +
-      `it blocks others until this session ends`;
-    const { path } = place;
-    internalsOf(client).warn({ kind: "orphan", message, path, cause });
-  });
+  letGo(client, place).catch((cause) =>
+    warnOfOrphan(client, place.path, cause)
+  );
 }
 
 /** A place that is held. */

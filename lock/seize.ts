@@ -23,12 +23,11 @@ import {
   type WatchEvent,
 } from "../protocol/mod.ts";
 import { warnOfRequeue } from "./contend.ts";
-import { codeOf } from "./directory.ts";
-import { SequenceExhaustedError } from "./errors.ts";
+import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { Holding, type Tenure } from "./held_lock.ts";
 import { leaseOf, momentOf } from "./lease.ts";
 import { newId } from "./names.ts";
-import { passing, pause } from "./place.ts";
+import { codeOf, passing, patiently, pause, warnOfOrphan } from "./patience.ts";
 import { warnFrom } from "./queue.ts";
 import type { Turn } from "./turn.ts";
 
@@ -66,6 +65,7 @@ export async function seize(
         return await seizure.run();
       } catch (error) {
         const over = error instanceof SessionExpiredError ||
+          error instanceof LockLostError ||
           (session.signal.aborted && error === session.signal.reason);
         if (!over || turn.over) throw error;
         if (settings.onSessionLoss === "reject") throw error;
@@ -104,7 +104,13 @@ class Seizure {
   async run(): Promise<void> {
     const turn = this.#turn;
     let announced = false;
-    while (!turn.over) {
+    for (;;) {
+      // Nothing is asked for while it would only wait, and perhaps be given up.
+      while (this.#session.state !== "connected" && !turn.over) {
+        this.#session.signal.throwIfAborted();
+        await turn.sleep();
+      }
+      if (turn.over) return;
       this.#session.signal.throwIfAborted();
       this.#free = false;
       const grant = await this.#try();
@@ -158,26 +164,43 @@ class Seizure {
     const { path } = this.#settings;
     const code = codeOf(error);
     if (code === "ConnectionLoss" || error instanceof ProtocolError) {
-      return await this.#find(id) ?? await this.#retry();
+      return await this.#search(id) ?? await this.#retry();
     }
-    if (code === "NotReadOnly") {
-      const { state } = this.#session;
-      if (state === "connected-read-only") await this.#turn.sleep();
+    if (passing(error)) {
+      await pause(this.#client, this.#session.timeout / 20);
       return await this.#retry();
     }
     if (!(error instanceof MultiError)) throw error;
     if (error.index === 0 && code === "NodeExists") return undefined;
     if (code !== "NoNode") throw error;
+    if (this.#turn.over) return undefined;
     if (error.index === 0) await this.#makeParent(path);
     else await this.#makeFence();
     return await this.#retry();
   }
 
   /** Nothing was won and nothing lost. */
-  #retry(): Promise<Grant | undefined> {
-    if (this.#turn.over) return Promise.resolve(undefined);
-    this.#session.signal.throwIfAborted();
-    return this.#try();
+  async #retry(): Promise<Grant | undefined> {
+    const { state, signal } = this.#session;
+    if (this.#turn.over) return undefined;
+    signal.throwIfAborted();
+    if (state === "connected") return await this.#try();
+    await this.#turn.sleep();
+    return await this.#retry();
+  }
+
+  /** Finds what may have been granted, also if the server puts it off; a warning if it refuses to tell. */
+  async #search(id: string): Promise<Grant | undefined> {
+    try {
+      return await patiently(
+        this.#client,
+        this.#session,
+        () => this.#find(id),
+      );
+    } catch (error) {
+      warnOfOrphan(this.#client, this.#settings.path, error);
+      throw error;
+    }
   }
 
   /**
@@ -195,6 +218,7 @@ class Seizure {
       const { stat } = await lock;
       const { data, stat: fenceStat } = await fence;
       await synced;
+      this.#session.signal.throwIfAborted();
       const ours = stat.ephemeralOwner === this.#session.id &&
         fenceStat.mzxid === stat.czxid &&
         new TextDecoder().decode(data ?? undefined) === id;
@@ -215,7 +239,11 @@ class Seizure {
     const watch = this.#watching ? undefined : this.#watcher;
     try {
       this.#watching = true;
-      await this.#client.getData(path, { watch });
+      await patiently(
+        this.#client,
+        this.#session,
+        () => this.#client.getData(path, { watch }),
+      );
       return watch !== undefined || this.#watching;
     } catch (error) {
       if (watch) this.#watching = false;
@@ -234,29 +262,37 @@ class Seizure {
         throw new SequenceExhaustedError(path, grant.fenceVersion);
       }
     } catch (error) {
-      void tenure.letGo().catch(() => {});
+      this.#giveBack(tenure);
       throw error;
     }
-    if (turn.over) return void tenure.letGo().catch(() => {});
+    if (turn.over) return this.#giveBack(tenure);
     const { onState } = turn.options;
     turn.grant(new Holding(this.#client, this.#session, tenure, onState));
   }
 
+  #giveBack(tenure: Tenure): void {
+    tenure.letGo().catch((cause) =>
+      warnOfOrphan(this.#client, tenure.path, cause)
+    );
+  }
+
   /** Until the session certainly lives for a while yet. */
-  async #believe(tenure: Tenure): Promise<void> {
+  async #believe({ path, token, checks }: Tenure): Promise<void> {
     const lease = leaseOf(this.#client);
     for (;;) {
       // Also after a pause: the lease may be that of another session by now.
       this.#session.signal.throwIfAborted();
-      if (this.#turn.over || lease.remaining > lease.period) return;
+      if (this.#turn.over || lease.lasting) return;
       try {
-        await lease.renew(tenure.checks);
-        if (lease.remaining > lease.period) continue;
+        await lease.strengthen(checks);
       } catch (error) {
+        if (error instanceof MultiError) {
+          throw new LockLostError(path, token, { cause: error });
+        }
         const code = codeOf(error);
         if (code !== "ConnectionLoss" && !passing(error)) throw error;
+        await pause(this.#client, lease.period / 2);
       }
-      await pause(this.#client, lease.period / 2);
     }
   }
 
@@ -331,16 +367,18 @@ class FencedTenure implements Tenure {
     const message = `Somebody deleted ${fencePath(path)}: ` +
       `it must not be, or a stale holder may harm its successor`;
     internalsOf(client).warn({ kind: "fence-missing", message, path });
+    let again = false;
+    const resend = () => void (again = true);
     try {
       const synced = client.sync(path);
       synced.catch(() => {});
       const { stat } = await client.getData(path);
       await synced;
       if (stat.czxid !== token) return false;
-      await internalsOf(client).delete(path, {});
+      await internalsOf(client).delete(path, { resend });
       return true;
     } catch (error) {
-      if (codeOf(error) === "NoNode") return false;
+      if (codeOf(error) === "NoNode") return again;
       if (error instanceof ServerError) throw error;
       return true;
     }

@@ -4,8 +4,9 @@
 
 import { joinPath } from "../protocol/mod.ts";
 import { contend } from "./contend.ts";
-import { codeOf, lineOf } from "./directory.ts";
+import { lineOf } from "./directory.ts";
 import { type Contender, Lock } from "./lock.ts";
+import { codeOf } from "./patience.ts";
 import { isOwn } from "./place.ts";
 import { exclusive } from "./queue.ts";
 import type { Turn } from "./turn.ts";

@@ -105,13 +105,16 @@ export class Turn {
     if (signal) this.#listen(signal);
     this.#stop.push(client.on("state", ({ state }) => {
       if (client.signal.aborted) this.fail(client.signal.reason);
+      else if (timeout === 0) this.fail(timedOut(0));
       // While there is no connection there is no news.
       else if (state !== "disconnected") this.wake();
     }));
-    if (timeout) {
-      const { environment } = client;
+    if (timeout !== undefined) {
+      const { environment, session } = client;
       const late = () => this.fail(timedOut(timeout));
-      this.#stop.push(environment.after(timeout, late, false));
+      // 0 is "by the first reply", which a sick server may never send.
+      const wait = timeout || session.timeout / 4;
+      this.#stop.push(environment.after(wait, late, false));
     }
   }
 

@@ -147,6 +147,7 @@ export interface Warning {
   /**
    * - `watcher-threw`, `listener-threw`: a function of yours; `cause` has the error.
    * - `foreign-child`: a lock's directory holds a znode that is no contender.
+   * - `foreign-contender`: we wait behind a znode that no known client made.
    * - `requeued`: a waiter lost its place and entered the queue again.
    * - `sequence-health`: a lock's directory has used up most of its numbers.
    * - `fence-missing`: somebody deleted the fence of an exclusive lock.
@@ -156,6 +157,7 @@ export interface Warning {
     | "watcher-threw"
     | "listener-threw"
     | "foreign-child"
+    | "foreign-contender"
     | "requeued"
     | "sequence-health"
     | "fence-missing"

@@ -376,6 +376,7 @@ class ZooKeeperClient implements Client {
     return {
       attachedAt: () => sessions.current.pulse.attachedAt,
       sentBefore: (mono) => sessions.current.pulse.sentBefore(mono),
+      sentAfter: (mono) => sessions.current.pulse.sentAfter(mono),
       onAttached: (run) => sessions.onAttached(run),
       delete: (path, marks) =>
         this.#ask(() => questions.remove(this.#scope, path, marks)),

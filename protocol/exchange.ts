@@ -12,9 +12,10 @@ import {
   type ZooKeeperError,
 } from "./errors.ts";
 import type { Reader } from "./jute.ts";
+import type { Moment } from "./moment.ts";
 import { Outgoing } from "./outgoing.ts";
 import { type Operation, ping, setWatches, setWatches2 } from "./operations.ts";
-import type { Pulse } from "./pulse.ts";
+import type { Awaited, Pulse } from "./pulse.ts";
 import { Fifo, type Pending, type Request } from "./requests.ts";
 import type { Watches, WatchLists } from "./watches.ts";
 
@@ -41,6 +42,10 @@ export class Exchange {
   #stale = 0;
   /** Sent, in the order in which the server must answer. */
   readonly #sent = new Fifo<Pending>();
+  /** Those of them that want their answer within a time. */
+  readonly #timed = new Fifo<Pending>();
+  /** When the last reply came. */
+  #answeredAt = 0;
   /** Pings have a lane of their own: their replies carry no number. Null for the session's own. */
   readonly #pings = new Fifo<Pending | null>();
   /** Sent on an earlier connection, to be sent again on the next. */
@@ -59,9 +64,10 @@ export class Exchange {
     this.#flushSoon = flushSoon;
   }
 
-  /** The oldest request without a reply. */
-  get first(): Pending | undefined {
-    return this.#sent.first;
+  /** The oldest request that wants its answer within a time. */
+  get awaited(): Awaited | undefined {
+    const pending = this.#timed.first;
+    return pending && { pending, answeredAt: this.#answeredAt };
   }
 
   /** The bytes of this turn. */
@@ -103,10 +109,13 @@ export class Exchange {
     if (pending.xid !== 0) request.resend?.();
     pending.xid = op.xid ?? this.#nextXid();
     this.#out.request(pending.xid, op, encoded ?? request.body, request.path);
-    pending.encoded = pending.sentAt = pending.headSince = undefined;
+    pending.encoded = pending.sentAt = undefined;
     if (op.xid === specialXids.ping) this.#pings.push(pending);
     else this.#sent.push(pending);
-    if (request.answerWithin !== undefined) this.#pulse.timed(pending);
+    if (request.answerWithin !== undefined) {
+      this.#timed.push(pending);
+      this.#pulse.timed(pending);
+    }
     this.#flushSoon();
   }
 
@@ -142,7 +151,10 @@ export class Exchange {
     });
   }
 
-  /** A new connection is ready: what must go out again, then what `first` asks for, then what was kept. */
+  /**
+   * A new connection is ready: what must go out again, marked requests first;
+   * then what `first` asks for; then what was kept, in the order it was asked.
+   */
   resume(first: () => void): void {
     const again = this.#again;
     const queue = this.#queue.drain();
@@ -150,9 +162,8 @@ export class Exchange {
     this.#stale = 0;
     for (const p of again) if (p.request.resend) this.send(p);
     for (const p of again) if (!p.request.resend) this.send(p);
-    for (const p of queue) if (p.request.resend) this.send(p);
     first();
-    for (const p of queue) if (!p.request.resend) this.send(p);
+    for (const p of queue) this.send(p);
   }
 
   /**
@@ -162,6 +173,7 @@ export class Exchange {
   reply(
     { xid, zxid, err }: Answer,
     reader: Reader,
+    now: Moment,
   ): "moved" | "expired" | undefined {
     const pending = this.#sent.first;
     if (pending === undefined || pending.xid !== xid) {
@@ -178,7 +190,8 @@ export class Exchange {
       this.unsupported.add(request.op.code);
     }
     const body = err === 0 ? this.#read(request, reader) : undefined;
-    this.#sent.shift();
+    this.#shift();
+    this.answered(now);
     if (cancelled) return undefined;
     if (err === 0) request.resolve(body, zxid);
     else request.reject(refused(request, err, zxid));
@@ -195,6 +208,15 @@ export class Exchange {
     }
   }
 
+  /** The server is done with something that was asked. */
+  answered(now: Moment): void {
+    this.#answeredAt = now.mono;
+  }
+
+  #shift(): void {
+    if (this.#sent.shift() === this.#timed.first) this.#timed.shift();
+  }
+
   /** The reply to a ping. */
   pong(zxid: bigint): void {
     const pending = this.#pings.shift();
@@ -209,13 +231,14 @@ export class Exchange {
   blame(error: Error): void {
     const first = this.#sent.first;
     if (first === undefined || first.request.resend) return;
-    this.#sent.shift();
+    this.#shift();
     if (!first.cancelled) first.request.reject(error);
   }
 
   /** The connection is gone: some go out again on the next, of the rest nobody knows whether they happened. */
   interrupt(cause: Error | undefined): void {
     this.#out.clear();
+    this.#timed.drain();
     const pings = this.#pings.drain().filter((p) => p !== null);
     for (const pending of [...this.#sent.drain(), ...pings]) {
       const { request, cancelled } = pending;
@@ -237,6 +260,7 @@ export class Exchange {
     const asked = [...this.#sent.drain(), ...pings, ...this.#again];
     const kept = this.#queue.drain();
     this.#again = [];
+    this.#timed.drain();
     this.#out.clear();
     for (const p of asked) end(p, reason, sessionId, "unknown");
     for (const p of kept) end(p, reason, sessionId, "not-sent");

@@ -13,7 +13,7 @@ export interface Marks {
    * and this is called each time. For what may be done twice.
    */
   resend?: () => void;
-  /** The connection is given up if the server has not answered this long, in ms, after it answered everything before. */
+  /** The connection is given up if the server answers nothing for so long, in ms, while this waits for its answer. */
   answerWithin?: number;
 }
 
@@ -23,6 +23,8 @@ export interface Internals {
   attachedAt(): Moment | undefined;
   /** The newest frame known to have left on the current connection strictly before this monotonic time. */
   sentBefore(mono: number): Moment | undefined;
+  /** The oldest frame known to have left on the current connection strictly after this monotonic time. */
+  sentAfter(mono: number): Moment | undefined;
   /** Runs at each (re-)attachment; what it asks for goes out before what was queued. Answers how to stop. */
   onAttached(run: () => void): () => void;
   /** As the public method, with marks. */

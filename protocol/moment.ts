@@ -49,6 +49,11 @@ export class SentTimes {
     }
   }
 
+  /** The oldest kept moment that lies strictly after `mono`, if any. */
+  after(mono: number): Moment | undefined {
+    return this.#moments.find((moment) => moment.mono > mono);
+  }
+
   /** The newest kept moment that lies strictly before `mono`, if any. */
   before(mono: number): Moment | undefined {
     for (let i = this.#moments.length - 1; i >= 0; i--) {

@@ -4,7 +4,7 @@
 
 import { maxRequestBytes } from "./codes.ts";
 import { Writer } from "./jute.ts";
-import type { Operation } from "./operations.ts";
+import { auth, type Operation } from "./operations.ts";
 import { RequestHeader } from "./records.ts";
 import type { Request } from "./requests.ts";
 
@@ -15,12 +15,23 @@ const headerBytes = 8;
 /** Packets on their way to the socket. */
 export class Outgoing {
   #writer = new Writer();
+  #touching = false;
+
+  /**
+   * True if something of what take() will answer re-arms the session on the
+   * server. Credentials do not: they are dealt with before the session is looked
+   * at (measured on 3.8.0: a client that sends nothing else expires).
+   */
+  get touching(): boolean {
+    return this.#touching;
+  }
 
   /** Adds a packet that is not a request: only the handshake. */
   packet(write: (to: Writer) => void): void {
     const start = this.#writer.length;
     this.#writer.int(0);
     write(this.#writer);
+    this.#touching = true;
     this.#writer.patchInt(start, this.#writer.length - start - 4);
   }
 
@@ -32,6 +43,7 @@ export class Outgoing {
     path: string | null,
   ): void {
     const start = this.#writer.length;
+    const touching = this.#touching;
     try {
       this.packet((to) => {
         RequestHeader.write(to, { xid, type: op.code });
@@ -39,8 +51,10 @@ export class Outgoing {
         else op.request.write(to, body);
       });
       checkSize(this.#writer.length - start - 4, op, path);
+      if (op.code === auth.code) this.#touching = touching;
     } catch (error) {
       this.#writer.truncate(start);
+      this.#touching = touching;
       throw error;
     }
   }
@@ -69,6 +83,7 @@ export class Outgoing {
 
   /** Drops what was not taken. */
   clear(): void {
+    this.#touching = false;
     if (this.#writer.length > keep) this.#writer = new Writer();
     else this.#writer.truncate(0);
   }

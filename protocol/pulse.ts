@@ -5,6 +5,13 @@
 import { type Moment, SentTimes } from "./moment.ts";
 import type { Pending } from "./requests.ts";
 
+/** A request with a time for its answer, and since when nothing else was answered before it. */
+export interface Awaited {
+  readonly pending: Pending;
+  /** When the last reply came; monotonic ms. */
+  readonly answeredAt: number;
+}
+
 /** What is to be done now: nothing, ping, or give the connection up. */
 export type Verdict = "alive" | "ping" | "silent" | "late";
 
@@ -46,6 +53,11 @@ export class Pulse {
   /** The newest frame known to have left on the current connection strictly before `mono`. */
   sentBefore(mono: number): Moment | undefined {
     return this.#times.before(mono);
+  }
+
+  /** The oldest frame known to have left on the current connection strictly after `mono`. */
+  sentAfter(mono: number): Moment | undefined {
+    return this.#times.after(mono);
   }
 
   /** A connection stands. */
@@ -99,14 +111,6 @@ export class Pulse {
     this.#timed.push(pending);
   }
 
-  /** Everything before this request is answered now. Says when to look at it again, if it must be answered in time. */
-  atHead(pending: Pending | undefined, now: Moment): number | undefined {
-    const within = pending?.request.answerWithin;
-    if (within === undefined) return undefined;
-    pending!.headSince = now.mono;
-    return this.#plan(now.mono + within);
-  }
-
   /** True once no server can have heard of us for so long that the session must be gone. */
   expired(now: Moment): boolean {
     return this.#silentFor(deadSession, now);
@@ -117,10 +121,10 @@ export class Pulse {
     return this.#heard && this.#heard.mono + deadSession * this.timeout;
   }
 
-  /** What to do, on a connection that is attached. `first` is the oldest request without a reply. */
-  check(now: Moment, first: Pending | undefined): Verdict {
+  /** What to do, on a connection that is attached. */
+  check(now: Moment, awaited: Awaited | undefined): Verdict {
     const silent = this.#silentFor(deadPeer, now);
-    const late = now.mono >= this.#answerDue(first);
+    const late = now.mono >= this.#answerDue(awaited);
     if (silent || late) {
       if (this.#grace === undefined && this.#excused(now)) {
         this.#grace = now.mono + Math.min(1000, this.timeout / 10);
@@ -133,12 +137,12 @@ export class Pulse {
   }
 
   /** When to check again, after a check() whose verdict was followed. Monotonic. */
-  next(now: Moment, first: Pending | undefined): number {
+  next(now: Moment, awaited: Awaited | undefined): number {
     const pinged = this.#pingDue() <= now.mono;
     const ping = pinged ? now.mono + pingEvery * this.timeout : this.#pingDue();
     const due = this.#grace ?? Math.min(
       this.#heard!.mono + deadPeer * this.timeout,
-      this.#answerDue(first),
+      this.#answerDue(awaited),
     );
     return this.#planned = Math.min(ping, due);
   }
@@ -159,14 +163,17 @@ export class Pulse {
       now.wall >= this.#heard.wall + span;
   }
 
-  /** When the oldest request must be answered; never, if it is not one of those. A reply that is coming in puts it off. */
-  #answerDue(first: Pending | undefined): number {
-    const within = first?.request.answerWithin;
-    const sentAt = first?.sentAt;
-    if (within === undefined || sentAt === undefined) return Infinity;
-    return within + Math.max(
+  /**
+   * When a reply must have come; never, if none is awaited. It need not be the
+   * one to the awaited request: whatever holds the others up holds that up, too.
+   * A reply that is coming in puts it off.
+   */
+  #answerDue(awaited: Awaited | undefined): number {
+    const sentAt = awaited?.pending.sentAt;
+    if (awaited === undefined || sentAt === undefined) return Infinity;
+    return awaited.pending.request.answerWithin! + Math.max(
       sentAt,
-      first?.headSince ?? sentAt,
+      awaited.answeredAt,
       this.#partial ? this.#heard!.mono : sentAt,
     );
   }

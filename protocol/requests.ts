@@ -23,7 +23,7 @@ export interface Request<Q = unknown, R = unknown> {
    * is as good as once. Called each time that happens.
    */
   readonly resend?: () => void;
-  /** Give the server this long, in ms, once everything before it is answered; then drop the connection. */
+  /** Drop the connection if the server answers nothing for so long, in ms, while this is sent and not answered. */
   readonly answerWithin?: number;
   /** Throws a ProtocolError if the reply makes no sense; reject is not called then. */
   resolve(reply: R, zxid: bigint): void;
@@ -62,9 +62,8 @@ export interface Pending {
   /** The body in bytes, if it had to wait: what the caller does to its data meanwhile does not matter. */
   encoded?: Uint8Array;
   xid: number;
-  /** When it left, and when everything before it was answered; only kept for `answerWithin`. Monotonic ms. */
+  /** When it left; only kept for `answerWithin`. Monotonic ms. */
   sentAt?: number;
-  headSince?: number;
   /** Nobody waits for it any more: its reply is read and dropped. */
   cancelled: boolean;
 }

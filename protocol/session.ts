@@ -117,9 +117,12 @@ export class SessionMachine implements Session {
 
   /** The bytes to write now, or null. The caller may keep them. */
   flush(now: Moment): Uint8Array | null {
-    const bytes = this.#exchange.out.take();
+    const { out } = this.#exchange;
+    const touches = out.touching;
+    const bytes = out.take();
     if (bytes === null) return null;
     this.#host.traced?.("sent", bytes);
+    if (!touches) return bytes;
     const wake = this.pulse.sent(now);
     if (wake !== undefined) this.#host.wakeAt(wake);
     return bytes;
@@ -159,13 +162,13 @@ export class SessionMachine implements Session {
   /** Time passed. Says by host.wakeAt() when to call again. */
   tick(now: Moment): void {
     if (this.#link !== "ready") return this.#tickUnattached(now);
-    const first = this.#restoring > 0 ? undefined : this.#exchange.first;
-    const verdict = this.pulse.check(now, first);
+    const awaited = this.#restoring > 0 ? undefined : this.#exchange.awaited;
+    const verdict = this.pulse.check(now, awaited);
     if (verdict === "silent" || verdict === "late") {
       return this.#host.disconnect(givenUp(verdict, this.timeout));
     }
     if (verdict === "ping") this.#exchange.ping();
-    this.#host.wakeAt(this.pulse.next(now, first));
+    this.#host.wakeAt(this.pulse.next(now, awaited));
   }
 
   // What the client asks
@@ -337,16 +340,9 @@ export class SessionMachine implements Session {
     if (xid === specialXids.ping) return this.#exchange.pong(zxid);
     if (xid === specialXids.auth) return this.#authAnswered(err);
     if (xid === specialXids.setWatches) return this.#watchesRestored(err, now);
-    const news = this.#exchange.reply(header, reader);
+    const news = this.#exchange.reply(header, reader, now);
     if (news === "expired") return this.#expireTold();
     if (news === "moved") return this.#moved();
-    this.#lookAtHead(now);
-  }
-
-  /** The oldest request has become that now. */
-  #lookAtHead(now: Moment): void {
-    const at = this.pulse.atHead(this.#exchange.first, now);
-    if (at !== undefined) this.#host.wakeAt(at);
   }
 
   #event(reader: Reader, zxid: bigint): void {
@@ -381,7 +377,10 @@ export class SessionMachine implements Session {
       }
       throw new ProtocolError(`Cannot restore watches: error ${err}`, 0);
     }
-    if (this.#restoring > 0 && --this.#restoring === 0) this.#lookAtHead(now);
+    if (this.#restoring > 0) this.#restoring--;
+    this.#exchange.answered(now);
+    // What waits for its answer has been passed over until now.
+    if (this.#restoring === 0) this.tick(now);
   }
 
   #moved(): void {

@@ -38,6 +38,8 @@ export class Sessions {
   readonly #stateListeners = new Set<(change: StateChange) => void>();
   readonly #warningListeners = new Set<(warning: Warning) => void>();
   readonly #attachedListeners = new Set<() => void>();
+  /** Changes that not everybody has heard of. */
+  readonly #changes: StateChange[] = [];
   #current: SessionMachine;
   #closing: Promise<void> | undefined;
 
@@ -243,10 +245,14 @@ export class Sessions {
   #changed(session: SessionMachine, cause?: Error): void {
     const { state } = session;
     if (state === "auth-failed") this.#over(cause as AuthFailedError);
-    for (const listener of [...this.#stateListeners]) {
-      this.#guarded("listener-threw", () => {
-        listener(cause ? { state, session, cause } : { state, session });
-      });
+    this.#changes.push(cause ? { state, session, cause } : { state, session });
+    // A listener may cause the next change: everybody hears of this one first.
+    if (this.#changes.length > 1) return;
+    for (; this.#changes.length > 0; this.#changes.shift()) {
+      for (const listener of [...this.#stateListeners]) {
+        if (!this.#stateListeners.has(listener)) continue;
+        this.#guarded("listener-threw", () => listener(this.#changes[0]));
+      }
     }
   }
 

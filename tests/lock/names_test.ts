@@ -31,6 +31,10 @@ const contenders: [string, number, string | null, string][] = [
 ];
 
 const strangers = [
+  // Ten digits, but no number that a server writes
+  `_c_${uuid}-lock-2147483648`,
+  "config-9999999999",
+  "lock-3000000000",
   "",
   "notes",
   "lock-",

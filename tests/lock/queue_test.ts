@@ -36,11 +36,33 @@ describe("Line", () => {
     assertEquals(line.strangers, ["notes"]);
   });
 
-  it("says how many are ahead, and -1 for who is not there", () => {
+  it("says how many are ahead, and nothing of who is not there", () => {
     const line = new Line([lock("a", "0000000005"), lock("b", "0000000004")]);
-    assertEquals(line.placeOf(lock("a", "0000000005")), 1);
-    assertEquals(line.placeOf(lock("b", "0000000004")), 0);
-    assertEquals(line.placeOf("nobody"), -1);
+    const ahead = (name: string) => line.standingOf(name)?.ahead;
+    assertEquals(ahead(lock("a", "0000000005")), 1);
+    assertEquals(ahead(lock("b", "0000000004")), 0);
+    assertEquals(ahead("nobody"), undefined);
+  });
+
+  it("keeps everybody's order whatever strange numbers stand beside them", () => {
+    // Neither has an order with both of the others that all agree on.
+    const strange = ["lock--2147483642", "lock-1073741830", "lock--1073741820"];
+    for (const one of strange) {
+      for (const other of strange) {
+        const five = lock("a", "0000000005");
+        const six = lock("b", "0000000006");
+        const { order, ahead } = new Line([one, six, other, five])
+          .standingOf(six)!;
+        const before = order.slice(0, ahead).map(({ name }) => name);
+        assertEquals(before.at(-1), five, `beside ${one}, ${other}`);
+      }
+    }
+  });
+
+  it("stays in order where the counter ran over (kazoo#606)", () => {
+    const line = new Line(["lock--2147483648", "lock-2147483647"]);
+    assertEquals(line.standingOf("lock--2147483648")?.ahead, 1);
+    assertEquals(line.standingOf("lock-2147483647")?.ahead, 0);
   });
 
   it("sees a tie on either side (kazoo#730: two holders)", () => {
@@ -49,7 +71,8 @@ describe("Line", () => {
       lock("b", "2147483647"),
       lock("c", "2147483646"),
     ]);
-    assertEquals([0, 1, 2].map((at) => line.hasTie(at)), [false, true, true]);
+    const tied = line.contenders.map(({ name }) => line.standingOf(name)!.tied);
+    assertEquals(tied, [false, true, true]);
   });
 });
 
@@ -59,8 +82,9 @@ describe("exclusive()", () => {
       lock("a", "0000000001"),
       lock("b", "0000000002"),
     ]);
-    assertEquals(exclusive(contenders).map(({ sequence }) => sequence), [2]);
-    assertEquals(exclusive([]), []);
+    assertEquals(exclusive(contenders, 2).map((c) => c.sequence), [2]);
+    assertEquals(exclusive(contenders, 1).map((c) => c.sequence), [1]);
+    assertEquals(exclusive(contenders, 0), []);
   });
 });
 

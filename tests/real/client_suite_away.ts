@@ -313,7 +313,7 @@ function closeTests(target: Target): void {
 
 function expiryTests(target: Target): void {
   const test = proxied(target);
-  const [server] = target.servers.split(",");
+  const server = target.servers;
 
   // node-zkplus#15, node-zookeeper-client#2: nobody was told, and the client was of no more use.
   test("is told to everybody, and the same client goes on with a new one", async ({ zk, root }) => {

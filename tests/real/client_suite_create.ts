@@ -186,10 +186,8 @@ function optionTests(target: Target): void {
   });
 
   test("acl: also goes to the parents that are missing", async ({ zk, root }) => {
-    const acl = [{
-      ...readers[0],
-      perms: permissions.read | permissions.create,
-    }];
+    const perms = permissions.all & ~permissions.write;
+    const acl = [{ perms, scheme: "world", id: "anyone" }];
 
     await zk.create(`${root}/a/b`, "", { acl, parents: true });
 

@@ -9,6 +9,7 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { describe } from "@std/testing/bdd";
+import { permissions } from "../../protocol/mod.ts";
 import {
   assertRefused,
   isSince,
@@ -249,15 +250,13 @@ function ensureTests(target: Target): void {
   });
 
   test("needs no rights where nothing is missing", async ({ zk, root }) => {
-    const nobody = [{ perms: 0, scheme: "world", id: "anyone" }];
-    const acl = [{ perms: 1, scheme: "world", id: "anyone" }];
     await zk.ensurePath(`${root}/a/b`);
-    await zk.setAcl(`${root}/a`, acl);
+    const perms = permissions.all & ~permissions.create;
+    await zk.setAcl(`${root}/a`, [{ perms, scheme: "world", id: "anyone" }]);
 
     await zk.ensurePath(`${root}/a/b`);
 
     await assertRefused(() => zk.ensurePath(`${root}/a/c`), "NoAuth");
-    await zk.setAcl(`${root}/a/b`, nobody);
   });
 }
 

@@ -18,6 +18,7 @@ import {
   permissions,
 } from "../../protocol/mod.ts";
 import {
+  anna,
   assertRefused,
   Ear,
   isSince,
@@ -30,8 +31,6 @@ import {
 import type { Target } from "./targets.ts";
 
 const { read, write, create, delete: remove, admin, all } = permissions;
-
-const anna = { scheme: "digest", auth: "anna:secret" };
 
 function digest(text: string): string {
   const [user] = text.split(":");
@@ -133,8 +132,8 @@ function rightTests(target: Target): void {
     test(`is needed for ${name}, and no other`, async ({ zk, root }) => {
       await zk.create(`${root}/a/old`, "", { parents: true });
       await zk.create(`${root}/b/old`, "", { parents: true });
-      await zk.setAcl(`${root}/a`, everybody(all & ~perm));
-      await zk.setAcl(`${root}/b`, everybody(perm));
+      await zk.setAcl(`${root}/a`, [...everybody(all & ~perm), ...onlyAnna]);
+      await zk.setAcl(`${root}/b`, [...everybody(perm), ...onlyAnna]);
 
       await assertRefused(() => call(zk, `${root}/a`), "NoAuth");
       await call(zk, `${root}/b`);

@@ -6,12 +6,13 @@ import { clientSuite } from "./client_suite.ts";
 import { patienceSuite } from "./client_suite_away.ts";
 import { hostsSuite } from "./client_suite_hosts.ts";
 import { settingsSuite, strictly } from "./client_suite_settings.ts";
+import { firstOf } from "./client_suite_tools.ts";
 import { startServer } from "./server.ts";
 import { defaultTarget, targets } from "./targets.ts";
 
-for (const target of await targets()) clientSuite(target);
+for (const target of await targets()) clientSuite(firstOf(target));
 
-const target = await defaultTarget();
+const target = firstOf(await defaultTarget());
 describe(target.name, () => {
   hostsSuite(target);
   patienceSuite(target);
