@@ -104,11 +104,6 @@ export class Lease {
   /** For how long the session will certainly still exist; 0 or less if that is not certain. Read from the clock. */
   get remaining(): number {
     this.#follow();
-    const attachedAt = this.#inside.attachedAt();
-    if (attachedAt !== undefined) {
-      this.#timeout = Math.min(this.#timeout, this.#client.session.timeout);
-      this.#consider(attachedAt);
-    }
     if (this.#since === undefined) return 0;
     const rateError = Math.max(50, this.#timeout / 50);
     return this.#timeout - rateError - elapsed(this.#since, this.#now());
@@ -211,16 +206,24 @@ export class Lease {
    * after the one the deadline stands on must be older than the gap.
    */
   #usefulIn(): number {
+    this.#follow();
     const { mono } = this.#now();
     const since = this.#since?.mono ?? -Infinity;
     const next = this.#inside.sentAfter(since)?.mono ?? mono;
     return next + this.#gap() + 1 - mono;
   }
 
-  /** Forgets what it knows when the client has a new session. */
+  /** Takes note of what the client has: a new session, of which nothing is known, or a new connection. */
   #follow(): void {
     const { session } = this.#client;
-    if (session === this.#session) return;
+    if (session !== this.#session) this.#begin(session);
+    const attachedAt = this.#inside.attachedAt();
+    if (attachedAt === undefined) return;
+    this.#timeout = Math.min(this.#timeout, session.timeout);
+    this.#consider(attachedAt);
+  }
+
+  #begin(session: Session): void {
     this.#session = session;
     this.#timeout = Infinity;
     this.#since = this.#news = this.#beating = undefined;

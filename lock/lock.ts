@@ -4,6 +4,7 @@
 
 import {
   type Acl,
+  aclOf,
   type Client,
   internalsOf,
   validatePath,
@@ -49,6 +50,9 @@ export interface Contender {
 /**
  * A distributed lock. It has no state of its own: it may be shared, used many
  * times at once, and only a {@linkcode HeldLock} can release.
+ *
+ * Its znodes are ephemeral: an ensemble with `localSessionsEnabled` must let
+ * sessions be upgraded, or it refuses them (EphemeralOnLocalSession).
  */
 export abstract class Lock {
   /** The client it asks. */
@@ -65,7 +69,8 @@ export abstract class Lock {
     if (path === "/") {
       throw new TypeError('Cannot lock "/": choose a path below it');
     }
-    const { serverTick, onSessionLoss = "requeue" } = options;
+    const { acl, serverTick, onSessionLoss = "requeue" } = options;
+    if (acl !== undefined) aclOf(acl);
     if (serverTick !== undefined && !(serverTick > 0 && serverTick < 1e9)) {
       throw new RangeError(
         `Cannot use serverTick: not a number of ms above 0: ${serverTick}`,

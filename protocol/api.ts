@@ -76,7 +76,10 @@ export interface ConnectOptions {
   auth?: readonly Auth[];
   /** For znodes created without an ACL of their own; default: everybody may do everything. */
   acl?: readonly Acl[];
-  /** Take a server that is cut off from its ensemble, for reading; default false. */
+  /**
+   * Take a server that is cut off from its ensemble, for reading; default false.
+   * The client stays with it until it hangs up.
+   */
   readOnly?: boolean;
   /** Not available yet with the built-in transport. */
   tls?: boolean | TlsOptions;
@@ -274,7 +277,12 @@ export interface Client extends AsyncDisposable {
     watcher: Watcher,
     options?: CallOptions & { mode?: AddWatchMode },
   ): Promise<void>;
-  /** Takes away this client's watches on a path; their watchers hear `watch-removed`. Needs 3.5. Rejects with NoWatcher. */
+  /**
+   * Takes away this client's watches on a path; their watchers hear
+   * `watch-removed`. Needs 3.5. Rejects with NoWatcher. Before 3.9 the types
+   * `data` and `children` take away that half of a watch of addWatch() as well,
+   * unheard: there use the default, `any`.
+   */
   removeWatches(
     path: string,
     options?: CallOptions & { type?: WatcherType },

@@ -176,7 +176,8 @@ export class Exchange {
     now: Moment,
   ): "moved" | "expired" | undefined {
     const pending = this.#sent.first;
-    if (pending === undefined || pending.xid !== xid) {
+    if (pending?.xid !== xid) {
+      if (this.#refusedEarly(xid, zxid, err)) return undefined;
       throw new ProtocolError(
         `Cannot match reply ${xid}: ` +
           (pending ? `${pending.xid} is next` : "nothing was asked"),
@@ -197,6 +198,19 @@ export class Exchange {
     else request.reject(refused(request, err, zxid));
     this.#watch(request, err);
     return undefined;
+  }
+
+  /** A read-only server refuses writes at once, before it answers the reads that came first (measured). */
+  #refusedEarly(xid: number, zxid: bigint, err: number): boolean {
+    if (err !== errorNumbers.NotReadOnly) return false;
+    const pending = this.#sent.take((p) => p.xid === xid);
+    if (pending === undefined) return false;
+    if (pending.request.answerWithin !== undefined) {
+      this.#timed.take((p) => p === pending);
+    }
+    const { request, cancelled } = pending;
+    if (!cancelled) request.reject(refused(request, err, zxid));
+    return true;
   }
 
   #read(request: Request, reader: Reader): unknown {
@@ -302,7 +316,7 @@ function unsupported({ op, path }: Request): ServerError {
   const what = path === null ? op.name : `${op.name} ${path}`;
   return new ServerError(
     { number: errorNumbers.Unimplemented, op: op.name, path, zxid: null },
-    `Cannot ${what}: the server does not support it; ` +
-      `it came with ZooKeeper ${op.since}`,
+    `Cannot ${what}: the server does not support it, or not as it is ` +
+      `set up; it came with ZooKeeper ${op.since}`,
   );
 }

@@ -61,6 +61,19 @@ export function fullPath(
   return sequential ? chroot + path : addChroot(chroot, path);
 }
 
+/** Checks an ACL. Throws a TypeError for what has not its form; what it means is for the server to say. */
+export function aclOf(acl: readonly Acl[]): readonly Acl[] {
+  const fits = Array.isArray(acl) &&
+    acl.every((entry) =>
+      Number.isInteger(entry?.perms) && typeof entry.scheme === "string" &&
+      typeof entry.id === "string"
+    );
+  if (fits) return acl;
+  throw new TypeError(
+    "Cannot use acl: not a list of { perms, scheme, id }",
+  );
+}
+
 /** True for modes in which the server appends a number to the name. */
 export function isSequential(mode: CreateMode): boolean {
   return mode.includes("sequential");
@@ -77,7 +90,7 @@ export function createPart(
   const request = {
     path: fullPath(scope, op.path, isSequential(mode)),
     data: bytesOf(op.data),
-    acl: op.acl ?? scope.acl,
+    acl: aclOf(op.acl ?? scope.acl),
     flags,
   };
   if (mode === "container") {

@@ -4,7 +4,7 @@
 import type { Auth, ConnectOptions } from "./api.ts";
 import { permissions } from "./codes.ts";
 import { hostEnvironment } from "./environment.ts";
-import { bytesOf, type Scope } from "./multi.ts";
+import { aclOf, bytesOf, type Scope } from "./multi.ts";
 import { auth, type Operation } from "./operations.ts";
 import { Outgoing } from "./outgoing.ts";
 import { normalizeChroot } from "./path.ts";
@@ -51,7 +51,7 @@ export function readOptions(
   const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
   const environment = options.environment ?? hostEnvironment;
   return {
-    scope: { chroot: chroot || parsed.chroot, acl: options.acl ?? open },
+    scope: { chroot: chroot || parsed.chroot, acl: aclOf(options.acl ?? open) },
     connectTimeout: wholeNumber("connectTimeout", options, timeout),
     environment,
     transport: options.transport ?? pickTransport,

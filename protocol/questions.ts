@@ -21,6 +21,7 @@ import {
 import { ServerError } from "./errors.ts";
 import type { Marks } from "./internals.ts";
 import {
+  aclOf,
   bytesOf,
   createPart,
   fullPath,
@@ -97,7 +98,12 @@ export function createFull(
 ): Ask<void> {
   return ask({
     op: ops.create,
-    body: { path: full, data: bytesOf(""), acl, flags: createFlags.persistent },
+    body: {
+      path: full,
+      data: bytesOf(""),
+      acl: aclOf(acl),
+      flags: createFlags.persistent,
+    },
     path: stripChroot(scope.chroot, full),
     signal,
     map: () => {},
@@ -227,7 +233,7 @@ export function setAcl(
 ): Ask<Stat> {
   const body = {
     path: fullPath(scope, path),
-    acl,
+    acl: aclOf(acl),
     version: versionOf(version),
   };
   return ask({ op: ops.setAcl, body, path, signal, map: ({ stat }) => stat });

@@ -94,6 +94,14 @@ export class Fifo<T> {
     return item;
   }
 
+  /** Takes out the first that fits, wherever it stands. */
+  take(wanted: (item: T) => boolean): T | undefined {
+    const items = this.drain();
+    const at = items.findIndex(wanted);
+    this.#items = items;
+    return at < 0 ? undefined : items.splice(at, 1)[0];
+  }
+
   /** Empties it. */
   drain(): T[] {
     const items = this.#items.slice(this.#head);

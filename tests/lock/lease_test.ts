@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Hold, Lease, momentOf } from "../../lock/lease.ts";
 import type { Client, StateChange } from "../../protocol/api.ts";
-import { MultiError } from "../../protocol/errors.ts";
+import { MultiError, ServerError } from "../../protocol/errors.ts";
 import { type Internals, keepInternals } from "../../protocol/internals.ts";
 import { type Moment, SentTimes } from "../../protocol/moment.ts";
 import type { Op, OpResult } from "../../protocol/api.ts";
@@ -52,6 +52,7 @@ class ScriptedClient {
     const internals: Partial<Internals> = {
       attachedAt: () => this.attachedAt,
       sentBefore: (mono) => this.sent.before(mono),
+      sentAfter: (mono) => this.sent.after(mono),
       onAttached: (run) => {
         this.#attached = run;
         return () => {};
@@ -267,6 +268,53 @@ describe("Lease.remaining", () => {
   });
 });
 
+describe("Lease.lasting", () => {
+  it("is true of a session that was idle, with pings, whenever the lock is taken", async () => {
+    for (let phase = 0; phase < T / 3; phase += T / 30) {
+      const script = new ScriptedClient();
+      const lease = new Lease(script.client);
+      for (let ping = 0; ping < 6; ping++) {
+        await script.time.pass(T / 3);
+        script.send();
+      }
+      await script.time.pass(phase);
+      script.send(); // The create.
+
+      lease.committed(script.session, momentOf(script.client));
+
+      assert(lease.lasting, `${phase}`);
+    }
+  });
+
+  it("is false while what remains would be over before news can come", async () => {
+    const script = new ScriptedClient();
+    const lease = new Lease(script.client);
+    await script.time.pass(0.65 * T); // It stood still: not one frame left.
+    script.send();
+
+    lease.committed(script.session, momentOf(script.client));
+
+    assert(lease.remaining > P);
+    assertEquals(lease.lasting, false);
+  });
+
+  it("becomes true by strengthen(), as soon as a heartbeat helps", async () => {
+    const script = new ScriptedClient();
+    const lease = new Lease(script.client);
+    await script.time.pass(0.65 * T);
+    script.send();
+    const strong = lease.strengthen([{ op: "check", path: "/a" }]);
+
+    await script.time.pass(gap);
+    const early = script.beats.length;
+    await script.time.pass(1);
+    await script.confirm();
+    await strong;
+
+    assertEquals([early, lease.lasting], [0, true]);
+  });
+});
+
 describe("Lease", () => {
   it("sends a heartbeat every sixth of the timeout, the first one period after the grant", async () => {
     const { script, hold } = held();
@@ -338,6 +386,50 @@ describe("Lease", () => {
 
     assertEquals([before, hold.lost.length], [0, 1]);
     assertEquals(script.time.pending, 0);
+  });
+
+  it("loses all holds at the deadline also while a heartbeat is out and the connection stands", async () => {
+    const { script, lease, hold } = held();
+    const left = lease.remaining;
+    await script.time.pass(P); // The heartbeat goes out, and is never answered.
+
+    await script.time.pass(left - P - 1);
+    const before = hold.lost.length;
+    await script.time.pass(1);
+
+    assertEquals([before, hold.lost.length, script.beats.length], [0, 1, 1]);
+  });
+
+  it("goes on with heartbeats after one was refused in doubt", async () => {
+    const { script, lease } = held();
+    script.disconnect();
+    script.connect();
+    const refusal = { number: -127, op: "multi", path: null, zxid: 1n };
+
+    script.beats.shift()!.answer.reject(new ServerError(refusal));
+    await script.time.pass(P);
+
+    assertEquals([lease.doubtful, script.beats.length], [true, 1]);
+    await script.confirm();
+    assertEquals(lease.doubtful, false);
+  });
+
+  it("sends a heartbeat before its period is over when the deadline is near and it would help", async () => {
+    const { script, lease, hold } = held();
+    lease.remove(hold);
+    // Silence, but for one frame in the middle of it.
+    await script.time.pass(0.3 * T);
+    script.send();
+    await script.time.pass(0.3 * T);
+    const stands = lease.remaining;
+    lease.add(hold);
+
+    await script.time.pass(1);
+
+    assert(stands < P + P + T / 10);
+    assertEquals(script.beats.length, 1);
+    await script.confirm();
+    assert(lease.remaining > stands + 0.2 * T);
   });
 
   it("loses the hold whose check fails, and asks again for the others at once", async () => {

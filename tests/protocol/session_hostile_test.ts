@@ -251,7 +251,7 @@ describe("SessionMachine, what a server answers about itself", () => {
     assertEquals(
       messages,
       Array(2).fill(
-        "Cannot whoAmI: the server does not support it; it came with ZooKeeper 3.7",
+        "Cannot whoAmI: the server does not support it, or not as it is set up; it came with ZooKeeper 3.7",
       ),
     );
     assertEquals((second.errors[0] as ServerError).code, "Unimplemented");

@@ -55,6 +55,26 @@ describe("SessionMachine, pings", () => {
     ]);
   });
 
+  it("are not put off by credentials, which do not re-arm the session on the server (measured on 3.8.0)", () => {
+    const bench = attached();
+    const start = bench.mono;
+
+    for (let i = 0; i < 10; i++) {
+      bench.pass(1000);
+      bench.session.authenticate({
+        scheme: "digest",
+        auth: new Uint8Array(3),
+        essential: false,
+      });
+      bench.turn();
+      bench.receive(header(-4, 0n));
+    }
+
+    assertEquals(pings(bench, start), [3000, 6000, 9000]);
+    const asked = bench.session.pulse.sentBefore(start + 3000);
+    assertEquals(asked?.mono, start);
+  });
+
   it("are put off by every request that leaves", () => {
     const bench = attached();
     const start = bench.mono;
