@@ -121,6 +121,11 @@ describe("Client, arguments that cannot be", () => {
       TypeError,
     ],
     [
+      "setAcl() without a list",
+      (c) => c.setAcl("/a", null as never),
+      TypeError,
+    ],
+    [
       "delete() of a version above 32 bits",
       (c) => c.delete("/a", { version: 2 ** 40 }),
       RangeError,

@@ -56,6 +56,20 @@ describe("SessionMachine.request()", () => {
     assertEquals([gone.replies, gone.zxids], [[null], [9n]]);
   });
 
+  it("rejects a write that a read-only server refuses before it answers an earlier read (measured)", () => {
+    const bench = new Bench();
+    bench.connect({ readOnly: true });
+    const found = bench.ask(ops.exists, { path: "/a", watch: false });
+    const made = bench.ask(ops.create, create("/b"));
+    const [read, write] = bench.turn();
+
+    bench.receive(header(write.xid, 1n, -119));
+    bench.reply(read, { stat: statOf() }, 1n);
+
+    assertEquals((made.errors[0] as ServerError).code, "NotReadOnly");
+    assertEquals([found.replies.length, bench.disconnects], [1, []]);
+  });
+
   it("resolves 1,000 requests whose replies come as one segment, each once", () => {
     const bench = new Bench();
     bench.connect();
