@@ -17,7 +17,7 @@ import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { Holding } from "./held_lock.ts";
 import { type Lease, leaseOf } from "./lease.ts";
 import { type ContenderName, newId } from "./names.ts";
-import { codeOf, passing, patiently } from "./patience.ts";
+import { codeOf, passing, patiently, pause } from "./patience.ts";
 import {
   checksOf,
   disown,
@@ -83,7 +83,6 @@ class Contender {
     this.#watched = undefined;
     this.#turn.wake();
   };
-
   readonly #warned = new Set<string>();
 
   constructor(settings: QueueSettings, turn: Turn) {
@@ -143,7 +142,7 @@ class Contender {
   async #wait(place: Place, listing: Promise<Line>): Promise<Outcome> {
     const turn = this.#turn;
     let announced = false;
-    let line: Line | undefined = await this.#listed(place, () => listing);
+    let line: Line | undefined = await this.#listed(place, listing);
     for (;; line = await this.#listAgain(place)) {
       if (turn.over) return "left";
       place.session.signal.throwIfAborted();
@@ -177,33 +176,26 @@ class Contender {
     }
   }
 
-  #listAgain(place: Place): Promise<Line | undefined> {
-    return this.#listed(place, () => {
-      const line = lineSoon(this.#client, this.#settings.path);
-      // In the same write, so that what the list may grant can be believed.
-      this.#lease.freshen(checksOf(place));
-      return line;
-    });
+  async #listAgain(place: Place): Promise<Line | undefined> {
+    place.session.signal.throwIfAborted();
+    const line = lineSoon(this.#client, this.#settings.path);
+    // In the same write, so that what the list may grant can be believed.
+    this.#lease.freshen(checksOf(place));
+    return await this.#listed(place, line);
   }
 
   /** Undefined if the directory is gone, and our znode with it. */
   async #listed(
-    { session }: Place,
-    list: () => Promise<Line>,
+    place: Place,
+    listing: Promise<Line>,
   ): Promise<Line | undefined> {
-    let first = true;
     try {
-      return await patiently(this.#client, session, () => {
-        // The listing that came with the create was asked for once.
-        const line = first
-          ? list()
-          : lineSoon(this.#client, this.#settings.path);
-        first = false;
-        return line;
-      });
+      return await listing;
     } catch (error) {
       if (codeOf(error) === "NoNode") return undefined;
-      throw error;
+      if (!passing(error)) throw error;
+      await pause(this.#client, place.session.timeout / 20);
+      return await this.#listAgain(place);
     }
   }
 

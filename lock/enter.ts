@@ -1,5 +1,5 @@
 // Entering a queue: makes a znode and lists its neighbours, whatever happens on the way.
-// Knows no rule and does not wait.
+// Knows no rule: whether somebody is ahead is for others to see.
 // Used by contend.ts.
 
 import {

@@ -9,6 +9,7 @@ import {
   ServerError,
   type Session,
 } from "../protocol/mod.ts";
+
 /** The code of an error by which the locks decide what to do. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof ServerError || error instanceof ConnectionLossError
