@@ -2,6 +2,7 @@
 // Hangs up and wakes as connection.ts does, at once and to the millisecond.
 // Used by the session tests.
 
+import { assertEquals } from "@std/assert";
 import type { SessionState } from "../../protocol/api.ts";
 import type { Moment } from "../../protocol/moment.ts";
 import type { Operation } from "../../protocol/operations.ts";
@@ -242,4 +243,12 @@ export function credentialOf(
 /** Operations of requests, for comparison: `create /a`. */
 export function names(sent: readonly Asked[]): string[] {
   return sent.map(({ op, body }) => body?.path ? `${op} ${body.path}` : op);
+}
+
+/** Fails unless the session, attached so far, gives up its connection in so many ms, and not one earlier. */
+export function assertGivesUpAfter(bench: Bench, ms: number): void {
+  bench.pass(ms - 1);
+  const before = bench.disconnects.length;
+  bench.pass(1);
+  assertEquals([before, bench.disconnects.length], [0, 1]);
 }

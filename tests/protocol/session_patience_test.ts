@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import * as ops from "../../protocol/operations.ts";
-import { Bench, type Outcome, type Sent } from "./bench.ts";
+import { assertGivesUpAfter, Bench, type Outcome, type Sent } from "./bench.ts";
 import { answer, header, statOf } from "./wire.ts";
 
 const T = 9000;
@@ -27,11 +27,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     heartbeat(bench);
     bench.turn();
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
     assertEquals(
       bench.disconnects[0].message,
       "Lost the connection: the server answers, but commits nothing",
@@ -76,11 +72,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     bench.pass(within - 1);
     bench.reply(listing, { children: [] });
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
   });
 
   it("is not held up for ever by a request before it that is not answered", () => {
@@ -91,11 +83,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     heartbeat(bench);
     bench.turn();
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
   });
 
   it("waits for the watches to be restored first", () => {
@@ -111,11 +99,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     bench.pass(within - 1);
     bench.receive(header(-8, 1n));
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
   });
 
   it("is not forgotten when a connection was lost while watches were being restored", () => {
@@ -153,11 +137,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     bench.pass(1000);
     bench.receive(header(1, 1n).subarray(0, 9));
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
   });
 
   it("starts again when it is sent again on the next connection", () => {
@@ -168,11 +148,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     bench.drop();
     bench.connect({ timeOut: T });
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
   });
 
   it("is not late at once on the next connection, although it left the last long ago", () => {
@@ -196,11 +172,7 @@ describe("SessionMachine, a request with answerWithin", () => {
     bench.stall(60_000);
     bench.connect({ timeOut: T });
 
-    bench.pass(within - 1);
-    const before = bench.disconnects.length;
-    bench.pass(1);
-
-    assertEquals([before, bench.disconnects.length], [0, 1]);
+    assertGivesUpAfter(bench, within);
   });
 
   it("is excused once by a stall of the event loop: the answer may be waiting", () => {
