@@ -288,3 +288,8 @@ export const operations: readonly Operation[] = [
   whoAmI,
   closeSession,
 ];
+
+/** The same, by number. */
+export const operationByCode: ReadonlyMap<number, Operation> = new Map(
+  operations.map((op) => [op.code, op]),
+);

@@ -7,8 +7,9 @@ import {
   formatAddress,
   parseServers,
 } from "../protocol/servers.ts";
-import { PacketLog, quietly } from "./log.ts";
+import { PacketLog } from "./log.ts";
 import type { Direction, SeenPacket } from "./packets.ts";
+import { Rulebook } from "./rulebook.ts";
 import { Relay, type RelayHost, type Toward, type Verdict } from "./relay.ts";
 import {
   listen,
@@ -27,12 +28,6 @@ export type Way = "both" | "to-server" | "to-client";
 export interface FaultProxyOptions {
   /** Port to listen on; default 0, any free one. */
   port?: number;
-}
-
-/** A ready-made fault, which is over when it has happened. */
-interface Fault {
-  rule: (packet: SeenPacket) => Verdict;
-  giveUp: (why: string) => void;
 }
 
 /**
@@ -84,8 +79,8 @@ export class FaultProxy implements AsyncDisposable {
   #failure: { cause: unknown } | undefined;
 
   readonly #log = new PacketLog();
-  readonly #drops = new Set<Fault>();
-  readonly #cuts = new Set<Fault>();
+  readonly #drops = new Rulebook<SeenPacket, Verdict>("proxy");
+  readonly #cuts = new Rulebook<SeenPacket, Verdict>("proxy");
   readonly #swallowing = { server: false, client: false };
   readonly #delays = { server: 0, client: 0 };
   #isRefusing = false;
@@ -189,19 +184,15 @@ export class FaultProxy implements AsyncDisposable {
     { thenCut = false }: { thenCut?: boolean } = {},
   ): Promise<SeenPacket> {
     const verdict = thenCut ? "cut" : "drop";
-    return this.#once(
+    return this.#drops.once(
       `drop a reply to ${op}`,
-      this.#drops,
-      (packet) => isReply(packet, op) ? verdict : "pass",
+      (packet) => isReply(packet, op) ? verdict : undefined,
     );
   }
 
   /** Drops every reply to an operation until heal(). */
   dropReplies(op: string): void {
-    this.#drops.add({
-      rule: (packet) => isReply(packet, op) ? "drop" : "pass",
-      giveUp() {},
-    });
+    this.#drops.always((packet) => isReply(packet, op) ? "drop" : undefined);
   }
 
   /**
@@ -214,10 +205,9 @@ export class FaultProxy implements AsyncDisposable {
       throw new RangeError(`Cannot cut after ${count} packets`);
     }
     let left = count;
-    return this.#once(
+    return this.#cuts.once(
       `cut after ${count} packets`,
-      this.#cuts,
-      () => --left === 0 ? "pass-then-cut" : "pass",
+      () => --left === 0 ? "pass-then-cut" : undefined,
     );
   }
 
@@ -308,39 +298,12 @@ export class FaultProxy implements AsyncDisposable {
       this.#failure ??= { cause };
       return "cut";
     }
-    for (const { rule } of [...this.#drops, ...this.#cuts]) {
-      const verdict = rule(packet);
-      if (verdict !== "pass") return verdict;
-    }
-    return "pass";
-  }
-
-  /** A fault that is over, and its promise kept, with the first packet that does not simply pass. */
-  #once(
-    what: string,
-    faults: Set<Fault>,
-    rule: (packet: SeenPacket) => Verdict,
-  ): Promise<SeenPacket> {
-    return quietly((resolve, reject) => {
-      const fault: Fault = {
-        rule(packet) {
-          const verdict = rule(packet);
-          if (verdict !== "pass") {
-            faults.delete(fault);
-            resolve(packet);
-          }
-          return verdict;
-        },
-        giveUp: (why) => reject(new Error(`Cannot ${what}: the proxy ${why}`)),
-      };
-      faults.add(fault);
-    });
+    return this.#drops.judge(packet) ?? this.#cuts.judge(packet) ?? "pass";
   }
 
   #giveUp(why: string): void {
-    for (const fault of [...this.#drops, ...this.#cuts]) fault.giveUp(why);
-    this.#drops.clear();
-    this.#cuts.clear();
+    this.#drops.giveUp(why);
+    this.#cuts.giveUp(why);
   }
 }
 

@@ -4,7 +4,7 @@
 
 import { errorNumbers, eventName, specialXids } from "../protocol/codes.ts";
 import { Reader } from "../protocol/jute.ts";
-import { operations } from "../protocol/operations.ts";
+import { operationByCode } from "../protocol/operations.ts";
 import { ReplyHeader, RequestHeader } from "../protocol/records.ts";
 
 /** A request of a client, a server's reply to one, or a watch event. */
@@ -46,10 +46,6 @@ export interface SeenPacket {
   readonly passed: boolean;
 }
 
-const names: ReadonlyMap<number, string> = new Map(
-  operations.map(({ code, name }) => [code, name]),
-);
-
 /** Nobody can say what this is. */
 const unknown = "unknown";
 
@@ -72,7 +68,11 @@ export class Conversation {
       return { direction: "request", op: unknown, xid: null };
     }
     const { xid, type } = RequestHeader.read(new Reader(body));
-    return { direction: "request", op: names.get(type) ?? `${type}`, xid };
+    return {
+      direction: "request",
+      op: operationByCode.get(type)?.name ?? `${type}`,
+      xid,
+    };
   }
 
   /** This request reaches the server: a reply may come. */
@@ -124,4 +124,12 @@ function welcomeError(body: Uint8Array): number {
 /** Whether the first bytes of a client are no length but a question in plain text, such as "ruok". */
 export function isWord(bytes: Uint8Array): boolean {
   return /^[A-Za-z]{4}/.test(String.fromCharCode(...bytes.subarray(0, 4)));
+}
+
+/** Two chunks as one. */
+export function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
 }

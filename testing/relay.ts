@@ -2,9 +2,10 @@
 // Asks its host what becomes of each packet; knows no rule and no fault itself.
 // Used by faults.ts.
 
+import { hostEnvironment } from "../protocol/environment.ts";
 import { Frames } from "../protocol/frames.ts";
 import type { Address } from "../protocol/servers.ts";
-import { Conversation, isWord, type SeenPacket } from "./packets.ts";
+import { Conversation, isWord, joined, type SeenPacket } from "./packets.ts";
 import { DelayQueue } from "./queue.ts";
 import { dial, type Wire, type WireHandlers } from "./sockets.ts";
 
@@ -231,7 +232,11 @@ export class Relay {
 }
 
 function flow(toward: Toward): Flow {
-  return { toward, frames: new Frames(anyLength), queue: new DelayQueue() };
+  return {
+    toward,
+    frames: new Frames(anyLength),
+    queue: new DelayQueue(hostEnvironment),
+  };
 }
 
 function withLength(body: Uint8Array): Uint8Array {
@@ -239,11 +244,4 @@ function withLength(body: Uint8Array): Uint8Array {
   new DataView(packet.buffer).setInt32(0, body.length);
   packet.set(body, 4);
   return packet;
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

@@ -4,7 +4,7 @@
 
 import { readWelcome, type Welcome } from "../../protocol/handshake.ts";
 import { Reader, type Type, Writer } from "../../protocol/jute.ts";
-import { type Operation, operations } from "../../protocol/operations.ts";
+import { operationByCode as operationOf } from "../../protocol/operations.ts";
 import * as r from "../../protocol/records.ts";
 import type { Stat } from "../../protocol/znode.ts";
 
@@ -17,9 +17,7 @@ export interface Asked {
   body: Record<string, unknown> & { path?: string };
 }
 
-export const operationOf: ReadonlyMap<number, Operation> = new Map(
-  operations.map((op) => [op.code, op]),
-);
+export { operationOf };
 
 /** A frame: a length, then whatever is written. */
 export function framed(write: (to: Writer) => void): Uint8Array {

@@ -1,0 +1,93 @@
+// Which requests are not served as they should be, and how connections are met.
+// Knows requests and their fates; no sockets, no time.
+// Used by server.ts.
+
+import { errorNumbers } from "../protocol/codes.ts";
+import type { Hello, Onlooker, RequestVerdict } from "./backend.ts";
+import type { Engine } from "./engine.ts";
+import type { Peer } from "./peer.ts";
+import { Rulebook } from "./rulebook.ts";
+import type {
+  Reception,
+  RequestFate,
+  RequestRule,
+  SeenRequest,
+} from "./server_api.ts";
+
+/** Looks at every request, and interferes if told to. */
+export class Mischief implements Onlooker {
+  rule: RequestRule | undefined;
+  reception: Reception = "normal";
+  requests: SeenRequest[] = [];
+  /** What the rule threw first. */
+  failure: { cause: unknown } | undefined;
+  readonly #engine: Engine;
+  readonly #faults = new Rulebook<SeenRequest, RequestFate>("server");
+  #seen = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  count(op?: string): number {
+    if (op === undefined) return this.requests.length;
+    return this.requests.filter((seen) => seen.op === op).length;
+  }
+
+  /** The fate of the next request of an operation. Resolves when it has met it. */
+  next(what: string, op: string, fate: RequestFate): Promise<SeenRequest> {
+    verdictOf(fate);
+    return this.#faults.once(
+      `${what} ${op}`,
+      (seen) => seen.op === op ? fate : undefined,
+    );
+  }
+
+  /** No more of it. */
+  heal(why: string): void {
+    this.rule = undefined;
+    this.reception = "normal";
+    this.#faults.giveUp(why);
+  }
+
+  asked(peer: Peer, op: string, xid: number, body: Uint8Array): RequestVerdict {
+    const { session } = peer;
+    const seen = { index: this.#seen++, op, xid, session, bytes: body.slice() };
+    this.requests.push(seen);
+    try {
+      return verdictOf(
+        this.rule?.(seen) ?? this.#faults.judge(seen) ?? "serve",
+      );
+    } catch (cause) {
+      this.failure ??= { cause };
+      return "cut-before";
+    }
+  }
+
+  greet(peer: Peer, hello: Hello): boolean {
+    if (this.reception === "normal") return false;
+    if (this.reception === "hang-up") peer.finish();
+    if (this.reception === "read-only") peer.send(readOnlyRefusal);
+    if (this.reception === "other-session") {
+      this.#engine.hello(peer, { ...hello, sessionId: 0n });
+    }
+    return true;
+  }
+}
+
+/** A length of 16, no transaction id, no zxid, NotReadOnly. */
+const readOnlyRefusal = Uint8Array.of(
+  ...[0, 0, 0, 16, 0, 0, 0, 0],
+  ...[0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x89],
+);
+
+const verdicts = ["serve", "cut-before", "cut-after", "drop-reply", "ignore"];
+
+function verdictOf(fate: RequestFate): RequestVerdict {
+  if (typeof fate === "number" || verdicts.includes(fate)) {
+    return fate as RequestVerdict;
+  }
+  const number = errorNumbers[fate as keyof typeof errorNumbers];
+  if (number !== undefined) return number;
+  throw new TypeError(`Cannot answer with ${fate}: there is no such error`);
+}

@@ -1,0 +1,252 @@
+// What a write would change, or why it cannot: the checks of a real server, in its order.
+// Leaves the tree as it is; knows no sessions, no watches and no wire but its records.
+// Used by the server for each write, in the order in which they are to happen. Source: PrepRequestProcessor.
+
+import { errorNumbers as errors, permissions } from "../protocol/codes.ts";
+import * as ops from "../protocol/operations.ts";
+import { validatePath } from "../protocol/path.ts";
+import type { Acl } from "../protocol/znode.ts";
+import { allows, fixAcl, type Identity } from "./rights.ts";
+import {
+  type Change,
+  type Kind,
+  parentOf,
+  type Tree,
+  type Znode,
+} from "./tree.ts";
+
+/** Who writes. */
+export interface Writer {
+  readonly session: bigint;
+  readonly identities: readonly Identity[];
+}
+
+/** What a server decides by, apart from the tree. */
+export interface WriteRules {
+  /** createTTL is enabled. */
+  readonly hasTtls: boolean;
+}
+
+/** Why a write cannot be. */
+export class Refusal {
+  readonly number: number;
+  constructor(number: number) {
+    this.number = number;
+  }
+}
+
+/** A write as the planner sees it: an operation of the table and its request. */
+export interface Write {
+  readonly code: number;
+  // deno-lint-ignore no-explicit-any
+  readonly request: any;
+}
+
+/** Operations that have a place in the history, alone or in a multi. */
+export const writeCodes: ReadonlySet<number> = new Set([
+  ops.create,
+  ops.create2,
+  ops.createContainer,
+  ops.createTtl,
+  ops.remove,
+  ops.setData,
+  ops.setAcl,
+  ops.check,
+].map(({ code }) => code));
+
+const ttlLimit = 0xff_ffff_ffffn;
+const special = ["/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"];
+
+/** Decides about writes on one tree. */
+export class Planner {
+  readonly #tree: Tree;
+  readonly #rules: WriteRules;
+
+  constructor(tree: Tree, rules: WriteRules) {
+    this.#tree = tree;
+    this.#rules = rules;
+  }
+
+  /** The change that a single write makes; null for a check. Throws a Refusal. */
+  one({ code, request }: Write, who: Writer): Change | null {
+    switch (code) {
+      case ops.create.code:
+      case ops.create2.code:
+      case ops.createContainer.code:
+      case ops.createTtl.code:
+        return this.#create(code, request, who);
+      case ops.remove.code:
+        return this.#delete(request, who);
+      case ops.setData.code:
+        return this.#setData(request, who);
+      case ops.setAcl.code:
+        return this.#setAcl(request, who);
+      case ops.check.code:
+        return this.#check(request, who);
+    }
+    throw new Refusal(errors.Unimplemented);
+  }
+
+  /** The changes of several writes, of which each sees those before it; or which one cannot be, and why. */
+  all(
+    writes: readonly Write[],
+    who: Writer,
+  ): (Change | null)[] | { index: number; refusal: Refusal } {
+    const stamp = { zxid: 0n, time: 0 };
+    // Nobody comes behind a single one, so nothing need be tried.
+    const isAlone = writes.length === 1;
+    const attempt = (run: () => ReturnType<Planner["all"]>) =>
+      isAlone ? run() : this.#tree.attempt(run);
+    return attempt(() => {
+      const changes: (Change | null)[] = [];
+      for (const [index, write] of writes.entries()) {
+        try {
+          const change = this.one(write, who);
+          if (change !== null && !isAlone) this.#tree.apply(change, stamp);
+          changes.push(change);
+        } catch (refusal) {
+          if (!(refusal instanceof Refusal)) throw refusal;
+          return { index, refusal };
+        }
+      }
+      return changes;
+    });
+  }
+
+  #create(
+    code: number,
+    { path, data, acl, flags, ttl = -1n }: CreateRequest,
+    who: Writer,
+  ): Change {
+    const mode = modes[flags];
+    if (mode === undefined) throw new Refusal(errors.BadArguments);
+    if (mode.isTtl && !this.#rules.hasTtls) {
+      throw new Refusal(errors.Unimplemented);
+    }
+    const isTtlFine = mode.isTtl ? ttl > 0n && ttl <= ttlLimit : ttl < 0n;
+    if (!isTtlFine) throw new Refusal(errors.BadArguments);
+    if (isUnusable(path)) throw new Refusal(errors.BadArguments);
+    const kept = fixAcl(acl, who.identities);
+    if (kept === null) throw new Refusal(errors.InvalidAcl);
+    const parent = this.#find(parentOf(path));
+    this.#demand(parent, permissions.create, who);
+    const name = mode.isSequential ? path + suffix(parent.creates) : path;
+    demandValid(name);
+    if (this.#tree.get(name)) throw new Refusal(errors.NodeExists);
+    if (parent.kind === "ephemeral") {
+      throw new Refusal(errors.NoChildrenForEphemerals);
+    }
+    const kind = kindOf(code, mode.isEphemeral);
+    return {
+      ...{ type: "create", path: name, data, acl: kept, kind },
+      owner: kind === "ephemeral" ? who.session : 0n,
+      ttl: kind === "ttl" ? Number(ttl) : 0,
+      creates: (parent.creates + 1) | 0,
+    };
+  }
+
+  #delete({ path, version }: PathVersion, who: Writer): Change {
+    if (isUnusable(path) || special.includes(path)) {
+      throw new Refusal(errors.BadArguments);
+    }
+    const parent = this.#find(parentOf(path));
+    this.#demand(parent, permissions.delete, who);
+    const znode = this.#find(path);
+    demandVersion(znode.version, version);
+    if (znode.children.size > 0) throw new Refusal(errors.NotEmpty);
+    return { type: "delete", path };
+  }
+
+  #setData(
+    { path, data, version }: PathVersion & { data: Uint8Array | null },
+    who: Writer,
+  ): Change {
+    demandValid(path);
+    const znode = this.#find(path);
+    this.#demand(znode, permissions.write, who);
+    demandVersion(znode.version, version);
+    return { type: "set-data", path, data };
+  }
+
+  #setAcl(
+    { path, acl, version }: PathVersion & { acl: readonly Acl[] },
+    who: Writer,
+  ): Change {
+    demandValid(path);
+    const kept = fixAcl(acl, who.identities);
+    if (kept === null) throw new Refusal(errors.InvalidAcl);
+    const znode = this.#find(path);
+    this.#demand(znode, permissions.admin, who);
+    demandVersion(znode.aversion, version);
+    return { type: "set-acl", path, acl: kept };
+  }
+
+  #check({ path, version }: PathVersion, who: Writer): null {
+    demandValid(path);
+    const znode = this.#find(path);
+    this.#demand(znode, permissions.read, who);
+    demandVersion(znode.version, version);
+    return null;
+  }
+
+  #find(path: string): Znode {
+    const znode = this.#tree.get(path);
+    if (znode === undefined) throw new Refusal(errors.NoNode);
+    return znode;
+  }
+
+  #demand({ acl }: Znode, perms: number, { identities }: Writer): void {
+    if (!allows(acl, perms, identities)) throw new Refusal(errors.NoAuth);
+  }
+}
+
+interface CreateRequest {
+  path: string;
+  data: Uint8Array | null;
+  acl: readonly Acl[];
+  flags: number;
+  ttl?: bigint;
+}
+
+interface PathVersion {
+  path: string;
+  version: number;
+}
+
+const modes = [0, 1, 2, 3, 4, 5, 6].map((flags) => ({
+  isEphemeral: flags === 1 || flags === 3,
+  isSequential: flags === 2 || flags === 3 || flags === 6,
+  isTtl: flags === 5 || flags === 6,
+}));
+
+/** It is the operation, not the flags, that makes a container or gives a time to live. */
+function kindOf(code: number, isEphemeral: boolean): Kind {
+  if (code === ops.createContainer.code) return "container";
+  if (code === ops.createTtl.code) return "ttl";
+  return isEphemeral ? "ephemeral" : "persistent";
+}
+
+/** The number at the end of a sequential name, as Java's %010d: the sign takes one of the ten places. */
+export function suffix(creates: number): string {
+  if (creates >= 0) return String(creates).padStart(10, "0");
+  return `-${String(-creates).padStart(9, "0")}`;
+}
+
+/** A path whose parent cannot even be looked for. */
+function isUnusable(path: string): boolean {
+  return !path.includes("/") || path.includes("\0");
+}
+
+function demandValid(path: string): void {
+  try {
+    validatePath(path);
+  } catch {
+    throw new Refusal(errors.BadArguments);
+  }
+}
+
+function demandVersion(actual: number, expected: number): void {
+  if (expected !== -1 && expected !== actual) {
+    throw new Refusal(errors.BadVersion);
+  }
+}
