@@ -8,6 +8,7 @@ import {
   type ServerEventType,
   specialXids,
 } from "../protocol/codes.ts";
+import { ProtocolError } from "../protocol/errors.ts";
 import { Frames } from "../protocol/frames.ts";
 import { noPassword } from "../protocol/handshake.ts";
 import { Reader, Writer } from "../protocol/jute.ts";
@@ -22,16 +23,10 @@ import type {
   RequestVerdict,
 } from "./backend.ts";
 import { isWord, joined } from "./packets.ts";
-import { Refusal, writeCodes } from "./plan.ts";
+import { Desk, type Reply } from "./desk.ts";
 import { digestIdentity, type Identity } from "./rights.ts";
 import type { ServerSession } from "./session_table.ts";
 import type { Watcher } from "./watch_tables.ts";
-
-interface Ask {
-  xid: number;
-  op: ops.Operation;
-  verdict: RequestVerdict;
-}
 
 /** A connection. */
 export class Peer implements Intake, Watcher {
@@ -44,8 +39,9 @@ export class Peer implements Intake, Watcher {
   readonly #onlooker: Onlooker | undefined;
   readonly #frames: Frames;
   readonly #out = new Writer();
-  /** Between reading a request and its reply: those behind it wait. */
-  #isBusy = false;
+  readonly #desk: Desk;
+  /** Between hello and welcome: what comes behind is not looked at yet. */
+  #isWaiting = false;
   #isReading = false;
   #isOver = false;
   #speaks: "packets" | undefined;
@@ -60,6 +56,7 @@ export class Peer implements Intake, Watcher {
     this.#backend = backend;
     this.#onlooker = onlooker;
     this.#frames = new Frames(backend.maxPacket);
+    this.#desk = new Desk(this, backend);
     this.identities = [{ scheme: "ip", id: line.remote }];
   }
 
@@ -102,7 +99,8 @@ export class Peer implements Intake, Watcher {
       passwd: password,
       readOnly,
     });
-    this.#continue();
+    this.#isWaiting = false;
+    this.#read();
   }
 
   /** Tells the client that its session is over, or never was. */
@@ -140,6 +138,15 @@ export class Peer implements Intake, Watcher {
     this.line.write(bytes);
   }
 
+  /** Sends the reply to a request. */
+  answer(xid: number, op: ops.Operation, { zxid, err, body }: Reply): void {
+    if (err !== 0) return this.#header(xid, zxid, err);
+    this.#packet((to) => {
+      records.ReplyHeader.write(to, { xid, zxid, err });
+      op.reply.write(to, body);
+    });
+  }
+
   event(type: ServerEventType, path: string, zxid: bigint): void {
     const { hasEventZxids } = this.#backend.profile;
     this.#packet((to) => {
@@ -168,24 +175,20 @@ export class Peer implements Intake, Watcher {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      while (!this.#isBusy && !this.#isOver) {
+      while (!this.#isWaiting && !this.#isOver) {
         const packet = this.#frames.next();
         if (packet === null) break;
         this.received++;
         this.#one(packet);
       }
-    } catch {
+    } catch (error) {
       // A length that cannot be: like a real server, hang up without a word.
+      if (!(error instanceof ProtocolError)) throw error;
       this.finish();
     } finally {
       this.#isReading = false;
       this.#flush();
     }
-  }
-
-  #continue(): void {
-    this.#isBusy = false;
-    this.#read();
   }
 
   #one(packet: Uint8Array): void {
@@ -207,10 +210,7 @@ export class Peer implements Intake, Watcher {
     }
     if (op.code === ops.auth.code) return this.#auth(reader);
     this.#backend.touch(this);
-    const ask = { xid, op, verdict };
-    if (typeof verdict === "number") return this.#refuse(ask, verdict);
-    this.#isBusy = true;
-    this.#serve(ask, reader);
+    this.#desk.serve({ xid, op, verdict }, reader);
   }
 
   #hello(packet: Uint8Array): void {
@@ -222,7 +222,7 @@ export class Peer implements Intake, Watcher {
     }
     this.#isGreeted = true;
     this.#hasReadOnly = hello.readOnly !== undefined;
-    this.#isBusy = true;
+    this.#isWaiting = true;
     const verdict = this.#onlooker?.asked(this, "connect", 0, packet) ??
       "serve";
     this.#helloVerdict = verdict;
@@ -262,120 +262,6 @@ export class Peer implements Intake, Watcher {
     const isNew = this.identities.every(({ id }) => id !== identity.id);
     if (isNew) this.identities.push(identity);
     this.#header(specialXids.auth, 0n, 0);
-  }
-
-  #serve(ask: Ask, reader: Reader): void {
-    const { op } = ask;
-    const backend = this.#backend;
-    let request: unknown;
-    try {
-      request = op.request.read(reader);
-    } catch {
-      return this.#misread(ask);
-    }
-    switch (op.code) {
-      case ops.ping.code:
-        return this.#reply(
-          { ...ask, xid: specialXids.ping },
-          backend.zxid,
-          null,
-        );
-      case ops.sync.code:
-        return backend.sync(
-          this,
-          () => this.#reply(ask, backend.zxid, request),
-        );
-      case ops.closeSession.code:
-        return backend.closeSession(this, ({ transaction: { zxid } }) => {
-          this.#reply(ask, zxid, null);
-          this.finish();
-        });
-      case ops.multi.code:
-        return this.#multi(ask, request as readonly ops.Part[]);
-      case ops.multiRead.code:
-        return this.#multiRead(ask, request as readonly ops.Part[]);
-    }
-    if (writeCodes.has(op.code)) return this.#write(ask, request);
-    try {
-      const body = backend.answers.read(op.code, request, this);
-      this.#reply(ask, backend.zxid, body);
-    } catch (refusal) {
-      if (!(refusal instanceof Refusal)) throw refusal;
-      this.#refuse(ask, refusal.number);
-    }
-  }
-
-  #write(ask: Ask, request: unknown): void {
-    const { code } = ask.op;
-    this.#backend.write(
-      this,
-      [{ code, request }],
-      ({ transaction, results }) => {
-        const { zxid, refused } = transaction;
-        if (refused) this.#refuse(ask, refused.number, zxid);
-        else this.#reply(ask, zxid, results[0]);
-      },
-    );
-  }
-
-  #multi(ask: Ask, parts: readonly ops.Part[]): void {
-    if (parts.some(({ operation }) => !writeCodes.has(operation.code))) {
-      return this.#misread(ask);
-    }
-    const list = parts.map(({ operation: { code }, request }) => ({
-      code,
-      request,
-    }));
-    this.#backend.write(this, list, ({ transaction, results }) => {
-      const { zxid, refused } = transaction;
-      const { answers } = this.#backend;
-      const body = refused
-        ? answers.wroteNone(parts, refused)
-        : answers.wroteAll(parts, results);
-      this.#reply(ask, zxid, body);
-    });
-  }
-
-  #multiRead(ask: Ask, parts: readonly ops.Part[]): void {
-    const { answers, zxid } = this.#backend;
-    if (parts.some(({ operation }) => writeCodes.has(operation.code))) {
-      return this.#refuse(ask, errors.MarshallingError);
-    }
-    this.#reply(ask, zxid, answers.readAll(parts, this));
-  }
-
-  /** A request that cannot be read: a write takes its place in the history all the same. */
-  #misread(ask: Ask): void {
-    const { code } = ask.op;
-    const number = errors.MarshallingError;
-    if (!writeCodes.has(code) && code !== ops.multi.code) {
-      return this.#refuse(ask, number);
-    }
-    this.#backend.write(
-      this,
-      new Refusal(number),
-      ({ transaction: { zxid } }) => this.#refuse(ask, number, zxid),
-    );
-  }
-
-  #refuse(ask: Ask, err: number, zxid = this.#backend.zxid): void {
-    this.#answer(ask, () => this.#header(ask.xid, zxid, err));
-  }
-
-  #reply(ask: Ask, zxid: bigint, body: unknown): void {
-    this.#answer(ask, () =>
-      this.#packet((to) => {
-        records.ReplyHeader.write(to, { xid: ask.xid, zxid, err: 0 });
-        ask.op.reply.write(to, body);
-      }));
-  }
-
-  /** Answers, unless somebody interferes, and goes on with the next request. */
-  #answer({ verdict }: Ask, write: () => void): void {
-    if (this.#isOver) return;
-    if (verdict === "cut-after") return this.reset();
-    if (verdict !== "drop-reply") write();
-    this.#continue();
   }
 
   #header(xid: number, zxid: bigint, err: number): void {
