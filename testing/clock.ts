@@ -3,18 +3,11 @@
 // For the tests of users and for ours.
 
 import type { Environment } from "../protocol/environment.ts";
+import { Agenda } from "./agenda.ts";
 import { Random } from "./random.ts";
 
 /** Promises settle in turns of their own; a chain of them is not longer than this. */
 const turns = 50;
-
-interface Timer {
-  at: number;
-  /** Timers of the same time run in the order in which they were set. */
-  order: number;
-  run: () => void;
-  isCancelled: boolean;
-}
 
 /**
  * Clocks, timers and randomness for a test: hours pass in milliseconds, and each
@@ -42,11 +35,8 @@ interface Timer {
  * ```
  */
 export class VirtualClock implements Environment {
-  /** A heap: the next one is first. */
-  readonly #timers: Timer[] = [];
+  readonly #timers = new Agenda();
   readonly #random: Random;
-  #order = 0;
-  #cancelled = 0;
   #now = 0;
   #wall = 1_700_000_000_000;
 
@@ -67,14 +57,7 @@ export class VirtualClock implements Environment {
 
   /** As in every Environment. */
   after(ms: number, run: () => void): () => void {
-    const at = this.#now + Math.max(0, ms);
-    const timer = { at, order: this.#order++, run, isCancelled: false };
-    this.#timers.push(timer);
-    this.#rise(this.#timers.length - 1);
-    return () => {
-      if (!timer.isCancelled) this.#cancelled++;
-      timer.isCancelled = true;
-    };
+    return this.#timers.add(this.#now + Math.max(0, ms), run);
   }
 
   /** As in every Environment, but the same in each run. */
@@ -84,7 +67,7 @@ export class VirtualClock implements Environment {
 
   /** Number of timers that are set: what is closed leaves none. */
   get pending(): number {
-    return this.#timers.length - this.#cancelled;
+    return this.#timers.size;
   }
 
   /** The wall clock alone moves: somebody set it, or the machine slept. */
@@ -120,13 +103,11 @@ export class VirtualClock implements Environment {
 
   /** Runs the next timer, if it is due by then. */
   #step(end: number): boolean {
-    const timer = this.#next();
-    if (timer === undefined || timer.at > end) return false;
-    this.#take();
-    // One that is run cannot be cancelled any more.
-    timer.isCancelled = true;
-    this.#moveTo(timer.at);
-    timer.run();
+    const at = this.#timers.next;
+    if (at > end || at === Infinity) return false;
+    const run = this.#timers.take()!;
+    this.#moveTo(at);
+    run();
     return true;
   }
 
@@ -135,52 +116,6 @@ export class VirtualClock implements Environment {
     this.#wall += time - this.#now;
     this.#now = time;
   }
-
-  // The heap
-
-  #next(): Timer | undefined {
-    while (this.#timers[0]?.isCancelled) {
-      this.#take();
-      this.#cancelled--;
-    }
-    return this.#timers[0];
-  }
-
-  #take(): void {
-    const last = this.#timers.pop()!;
-    if (this.#timers.length === 0) return;
-    this.#timers[0] = last;
-    this.#sink();
-  }
-
-  #rise(at: number): void {
-    const heap = this.#timers;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      if (!isBefore(heap[at], heap[above])) return;
-      [heap[at], heap[above]] = [heap[above], heap[at]];
-      at = above;
-    }
-  }
-
-  #sink(): void {
-    const heap = this.#timers;
-    for (let at = 0;;) {
-      let least = at;
-      for (const below of [2 * at + 1, 2 * at + 2]) {
-        if (below < heap.length && isBefore(heap[below], heap[least])) {
-          least = below;
-        }
-      }
-      if (least === at) return;
-      [heap[at], heap[least]] = [heap[least], heap[at]];
-      at = least;
-    }
-  }
-}
-
-function isBefore(a: Timer, b: Timer): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
 /** Lets everything run that waits for nothing but its turn. */
