@@ -1,0 +1,171 @@
+// What programs do with a lock: take it, work, write, let it go, change their minds.
+// Knows the library under test by its public names only.
+// One for each contender of a simulation.
+
+import type { Client, HeldLock, Lock } from "../../mod.ts";
+import type { Machine } from "./machine.ts";
+import type { Oracles } from "./oracles.ts";
+import type { Random } from "../../testing/random.ts";
+import type { World } from "./world.ts";
+
+/** What a contender works with. */
+export interface Part {
+  world: World;
+  machine: Machine;
+  oracles: Oracles;
+  client: Client;
+  random: Random;
+  /** Everybody is asked to stop. */
+  isEnding: () => boolean;
+}
+
+/** What may come of a write or an acquire() when everything goes wrong. */
+const honest = new Set([
+  "ConnectionLoss",
+  "SessionExpired",
+  "LockLost",
+  "ThrottledOp",
+]);
+
+/** Sleeps in the process: it may stand still when it is over. */
+export function sleep({ world, machine }: Part, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    world.at(machine.here + ms, () => machine.run(resolve));
+  });
+}
+
+/** Takes the lock again and again, until asked to stop. */
+export async function contend(part: Part, lock: Lock): Promise<void> {
+  const { random, isEnding } = part;
+  while (!isEnding()) {
+    await sleep(part, random.between(0, 400));
+    const held = await take(part, lock);
+    if (held === null) continue;
+    part.oracles.granted(part.machine, held);
+    await work(part, held);
+    await leave(part, held);
+  }
+}
+
+async function take(part: Part, lock: Lock): Promise<HeldLock | null> {
+  const { world, machine, random, oracles } = part;
+  const giveUp = new AbortController();
+  const mood = random.fraction();
+  if (mood < 0.3) {
+    const patience = random.between(0, 1_500);
+    const changeMind = () => giveUp.abort(new Error("changed my mind"));
+    world.after(patience, () => machine.run(changeMind));
+  }
+  const timeout = mood > 0.6 ? random.between(0, 4_000) : undefined;
+  const options = { signal: giveUp.signal, timeout };
+  try {
+    const isTrying = random.chance(0.2);
+    return await (isTrying ? lock.tryAcquire(options) : lock.acquire(options));
+  } catch (error) {
+    const { name, message, code } = error as Error & { code?: string };
+    const isExpected = name === "TimeoutError" ||
+      message === "changed my mind";
+    if (!isExpected) {
+      oracles.problem(
+        `K5 ${machine.name} acquire rejected: ${code ?? name} ${message}`,
+      );
+    }
+    return null;
+  }
+}
+
+async function work(part: Part, held: HeldLock): Promise<void> {
+  const { machine, random } = part;
+  const isQuick = random.chance(0.4);
+  const end = machine.here + random.between(0, isQuick ? 50 : 6_000);
+  while (machine.here < end && !held.signal.aborted) {
+    const ms = Math.min(random.between(1, 1_500), end - machine.here + 1);
+    await sleep(part, ms);
+    if (random.chance(0.5)) write(part, held);
+  }
+}
+
+/** Writes its token where everybody does: the server must not take a smaller one after a larger. */
+function write(part: Part, held: HeldLock): void {
+  const { machine, oracles } = part;
+  const data = String(held.token);
+  try {
+    const write = held.guard([{ op: "setData", path: "/register", data }]);
+    write.catch((error) => {
+      if (honest.has(error.code)) return;
+      oracles.problem(
+        `K3 ${machine.name} guard rejected: ${error.code} ${error.message}`,
+      );
+    });
+  } catch (error) {
+    oracles.problem(`K3 ${machine.name} guard threw: ${error}`);
+  }
+}
+
+async function leave(
+  { machine, oracles, world }: Part,
+  held: HeldLock,
+): Promise<void> {
+  try {
+    const was = await held.release();
+    world.note(`${machine.name} released ${held.path}: ${was}`);
+  } catch (error) {
+    oracles.problem(`K5 ${machine.name} release rejected: ${error}`);
+  }
+}
+
+/** Somebody else's lock, by the rules of Curator: the queue is ours as well. It trusts its session, and we need not believe it. */
+export async function contendAsCurator(
+  part: Part,
+  path: string,
+): Promise<void> {
+  const { random, client, isEnding } = part;
+  while (!isEnding()) {
+    await sleep(part, random.between(0, 1_000));
+    const { session } = client;
+    try {
+      const id = Array.from({ length: 4 }, () => random.bits().toString(16))
+        .join("");
+      const mine = await client.create(`${path}/_c_${id}-lock-`, null, {
+        mode: "ephemeral-sequential",
+      });
+      const name = mine.path.slice(path.length + 1);
+      while (!session.signal.aborted && !isEnding()) {
+        const ahead = await predecessor(client, path, name);
+        if (ahead === undefined) break;
+        await gone(client, `${path}/${ahead}`, session.signal);
+      }
+      await sleep(part, random.between(0, 500));
+      await client.delete(mine.path);
+    } catch {
+      // It has no parents to put its znode under, or lost its connection or its session; its znode goes with that.
+      await client.close();
+      return;
+    }
+  }
+}
+
+async function predecessor(
+  client: Client,
+  path: string,
+  name: string,
+): Promise<string | undefined> {
+  const key = (each: string) => each.slice(each.lastIndexOf("lock-") + 5);
+  const names = (await client.getChildren(path))
+    .filter((each) => /lock-\d{10}$/.test(each))
+    .sort((a, b) => key(a) < key(b) ? -1 : 1);
+  return names[names.indexOf(name) - 1];
+}
+
+function gone(
+  client: Client,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => resolve());
+    client.exists(path, { watch: () => resolve() }).then((stat) => {
+      if (stat === null) resolve();
+    }, reject);
+  });
+}

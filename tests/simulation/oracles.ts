@@ -1,0 +1,194 @@
+// What must never happen, whatever goes wrong: the invariants K1 to K8.
+// Looks on; knows the agreed history and what contenders believe, and changes nothing.
+// Used by simulate.ts.
+
+import type { HeldLock } from "../../lock/mod.ts";
+import { Replica, type Transaction } from "../../testing/ledger.ts";
+import { profiles } from "../../testing/profiles.ts";
+import type { Machine } from "./machine.ts";
+import type { Scenario } from "./scenario.ts";
+import type { World } from "./world.ts";
+
+/** Somebody who believes to have the lock. */
+interface Hold {
+  machine: Machine;
+  held: HeldLock;
+  /** In the world's time: when the belief ends if nothing is heard. */
+  deadline: number;
+}
+
+/** A belief may outlive its deadline by so many ms: timers are not exact. */
+const tolerance = 3;
+
+/** Judges a run. */
+export class Oracles {
+  readonly problems: string[] = [];
+  grants = 0;
+  /** Called with the first problem. */
+  onProblem: () => void = () => {};
+  readonly #world: World;
+  readonly #scenario: Scenario;
+  readonly #path: string;
+  readonly #truth = new Replica(profiles["3.8"]);
+  readonly #holds = new Set<Hold>();
+  /** Znodes that were first in the queue at some time, by path and transaction. */
+  readonly #heads = new Set<string>();
+  /** Znodes that an operator removed: whose holders hear of it late. */
+  readonly #administered = new Set<string>();
+  #lastToken = 0n;
+  #highestWritten = 0n;
+
+  constructor(world: World, scenario: Scenario, path: string) {
+    this.#world = world;
+    this.#scenario = scenario;
+    this.#path = path;
+  }
+
+  /** The tree as it was agreed. */
+  get truth(): Replica {
+    return this.#truth;
+  }
+
+  /** Believers. */
+  get holds(): number {
+    return this.#holds.size;
+  }
+
+  problem(text: string): void {
+    this.#world.note(`PROBLEM ${text}`);
+    if (this.problems.length < 5) this.problems.push(text);
+    if (this.problems.length === 1) this.onProblem();
+  }
+
+  /** An operator is about to remove this znode. */
+  administered(path: string): void {
+    this.#administered.add(
+      this.#nameOf(path, this.#truth.tree.get(path)?.czxid),
+    );
+  }
+
+  /** A transaction is agreed. */
+  agreed(transaction: Transaction): void {
+    const { zxid, changes, refused, opens, closes } = transaction;
+    this.#truth.apply(transaction);
+    const what = changes.map((change) =>
+      change ? `${change.type} ${change.path}` : "check"
+    );
+    if (opens !== undefined) what.push(`opens ${opens.toString(16)}`);
+    if (closes !== undefined) what.push(`closes ${closes.toString(16)}`);
+    if (refused) what.push(`refused ${refused.number}`);
+    this.#world.note(`txn ${zxid.toString(16)} ${what.join(", ")}`);
+    for (const change of changes) {
+      if (change?.type === "set-data" && change.path === "/register") {
+        this.#written(BigInt(new TextDecoder().decode(change.data!)));
+      }
+    }
+    const head = this.#head();
+    if (head !== undefined) this.#heads.add(head);
+  }
+
+  /** acquire() resolved. */
+  granted(machine: Machine, held: HeldLock): void {
+    this.grants++;
+    const { path, token } = held;
+    this.#world.note(
+      `${machine.name} granted ${path} token ${token.toString(16)}`,
+    );
+    const name = this.#nameOf(path, token);
+    const isExcused = this.#administered.has(name);
+    if (!this.#heads.has(name)) {
+      this.problem(
+        `K1 ${machine.name} was granted ${path} that never was first`,
+      );
+    }
+    if (token <= this.#lastToken && !isExcused) {
+      this.problem(
+        `K7 ${machine.name} was granted ${token} after ${this.#lastToken}`,
+      );
+    }
+    if (token > this.#lastToken) this.#lastToken = token;
+    const hold = { machine, held, deadline: Infinity };
+    this.#holds.add(hold);
+    held.signal.addEventListener("abort", () => {
+      this.#world.note(`${machine.name} ${held.state} ${path}`);
+      this.#holds.delete(hold);
+    });
+    if (held.signal.aborted) {
+      this.problem(`K1 ${machine.name} was granted ${path} that it had lost`);
+      this.#holds.delete(hold);
+    }
+  }
+
+  /** Between two steps: nobody but one believes. */
+  look(): void {
+    if (this.#holds.size === 0) return;
+    const { now } = this.#world;
+    const believers: Hold[] = [];
+    for (const hold of this.#holds) {
+      const { machine, held } = hold;
+      if (machine.isStanding) {
+        // Its code does not run; the first that does reads the clock.
+        if (hold.deadline > now + tolerance) believers.push(hold);
+        continue;
+      }
+      const remaining = machine.look(() => held.remaining);
+      if (remaining > 0) hold.deadline = now + remaining;
+      else if (now > hold.deadline + tolerance) {
+        this.problem(
+          `K2 ${machine.name} was not told that ${held.path} is lost`,
+        );
+      }
+      if (hold.deadline > now) believers.push(hold);
+    }
+    if (believers.length < 2) return;
+    const innocent = believers.filter(({ held }) =>
+      !this.#administered.has(this.#nameOf(held.path, held.token))
+    );
+    if (innocent.length < 2) return;
+    const names = innocent.map(({ machine, held }) =>
+      `${machine.name} ${held.path}`
+    );
+    this.problem(`K2 held at once: ${names.join(", ")}`);
+  }
+
+  /** Everything was healed and everybody asked to stop: nothing may be left. */
+  quiesced(sessions: readonly bigint[]): void {
+    const { tree } = this.#truth;
+    for (const id of sessions) {
+      const left = tree.ephemeralsOf(id);
+      if (left.length > 0) this.problem(`K6 left behind: ${left.join(", ")}`);
+    }
+    if (this.#holds.size > 0) {
+      this.problem(`K6 ${this.#holds.size} still believe`);
+    }
+  }
+
+  #written(token: bigint): void {
+    if (token < this.#highestWritten) {
+      this.problem(
+        `K3 a write with ${token} was accepted after ${this.#highestWritten}`,
+      );
+    }
+    this.#highestWritten = token;
+  }
+
+  /** Who is first now. */
+  #head(): string | undefined {
+    const { tree } = this.#truth;
+    if (this.#scenario.lock === "exclusive") {
+      const znode = tree.get(this.#path);
+      return znode && this.#nameOf(this.#path, znode.czxid);
+    }
+    const names = [...tree.get(this.#path)?.children ?? []];
+    const contenders = names.filter((name) => /\d{10}$/.test(name));
+    if (contenders.length === 0) return undefined;
+    const number = (name: string) => Number(name.slice(-10));
+    const first = contenders.reduce((a, b) => number(b) < number(a) ? b : a);
+    const path = `${this.#path}/${first}`;
+    return this.#nameOf(path, tree.get(path)!.czxid);
+  }
+
+  #nameOf(path: string, czxid: bigint | undefined): string {
+    return `${path} ${czxid}`;
+  }
+}
