@@ -45,7 +45,10 @@ export class Engine implements Backend {
     this.#environment = environment;
     this.profile = profiles[options.version];
     this.replica = new Replica(this.profile);
-    this.ledger = new Ledger(this.replica.tree, options);
+    this.ledger = new Ledger(this.replica.tree, {
+      ...this.profile,
+      hasTtls: options.hasTtls,
+    });
     this.sessions = new SessionTable(options.tick);
     this.answers = new Answers(
       this.replica,

@@ -4,7 +4,13 @@
 
 import type { Stat } from "../protocol/znode.ts";
 import { errorNumbers } from "../protocol/codes.ts";
-import { Planner, Refusal, type Write, type Writer } from "./plan.ts";
+import {
+  Planner,
+  Refusal,
+  type Write,
+  type Writer,
+  type WriteRules,
+} from "./plan.ts";
 import type { Profile } from "./profiles.ts";
 import { type Change, parentOf, statOf, Tree } from "./tree.ts";
 import { WatchTables } from "./watch_tables.ts";
@@ -37,7 +43,7 @@ export class Ledger {
   readonly #planner: Planner;
   #zxid = 0n;
 
-  constructor(tree: Tree, rules: { hasTtls: boolean }) {
+  constructor(tree: Tree, rules: WriteRules) {
     this.#tree = tree;
     this.#planner = new Planner(tree, rules);
   }

@@ -3,6 +3,8 @@
 // Used by server.ts.
 
 import { errorNumbers } from "../protocol/codes.ts";
+import { Writer } from "../protocol/jute.ts";
+import { ReplyHeader } from "../protocol/records.ts";
 import type { Hello, Onlooker, RequestVerdict } from "./backend.ts";
 import type { Engine } from "./engine.ts";
 import type { Peer } from "./peer.ts";
@@ -67,7 +69,9 @@ export class Mischief implements Onlooker {
   greet(peer: Peer, hello: Hello): boolean {
     if (this.reception === "normal") return false;
     if (this.reception === "hang-up") peer.finish();
-    if (this.reception === "read-only") peer.send(readOnlyRefusal);
+    if (this.reception === "read-only") {
+      peer.send(readOnlyRefusal(this.#engine.zxid));
+    }
     if (this.reception === "other-session") {
       this.#engine.hello(peer, { ...hello, sessionId: 0n });
     }
@@ -75,11 +79,13 @@ export class Mischief implements Onlooker {
   }
 }
 
-/** A length of 16, no transaction id, no zxid, NotReadOnly. */
-const readOnlyRefusal = Uint8Array.of(
-  ...[0, 0, 0, 16, 0, 0, 0, 0],
-  ...[0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x89],
-);
+/** A bare header, where a client expects an answer to its handshake. */
+function readOnlyRefusal(zxid: bigint): Uint8Array {
+  const to = new Writer();
+  to.int(16);
+  ReplyHeader.write(to, { xid: 0, zxid, err: errorNumbers.NotReadOnly });
+  return to.copy();
+}
 
 const verdicts = ["serve", "cut-before", "cut-after", "drop-reply", "ignore"];
 

@@ -251,6 +251,8 @@ export class Peer implements Intake, Watcher {
 
   #auth(reader: Reader): void {
     const { scheme, auth } = records.AuthPacket.read(reader);
+    // Whoever says ip has that identity already.
+    if (scheme === "ip") return this.#header(specialXids.auth, 0n, 0);
     if (scheme !== "digest") {
       this.#header(specialXids.auth, 0n, errors.AuthFailed);
       return this.finish();

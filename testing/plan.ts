@@ -25,6 +25,10 @@ export interface Writer {
 export interface WriteRules {
   /** createTTL is enabled. */
   readonly hasTtls: boolean;
+  /** An ip in an ACL is one address, without `/bits` (3.4). */
+  readonly isIpExact?: boolean;
+  /** First and last character of each forbidden range are allowed (3.4, whose PathUtils has < for <=). */
+  readonly areEdgesAllowed?: boolean;
 }
 
 /** Why a write cannot be. */
@@ -55,6 +59,8 @@ export const writeCodes: ReadonlySet<number> = new Set([
 ].map(({ code }) => code));
 
 const ttlLimit = 0xff_ffff_ffffn;
+// deno-lint-ignore no-control-regex
+const edges = /[\u001f\u007f\u009f\ud800\uf8ff\ufff0\uffff]/g;
 const special = ["/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"];
 
 /** Decides about writes on one tree. */
@@ -126,12 +132,11 @@ export class Planner {
     const isTtlFine = mode.isTtl ? ttl > 0n && ttl <= ttlLimit : ttl < 0n;
     if (!isTtlFine) throw new Refusal(errors.BadArguments);
     if (isUnusable(path)) throw new Refusal(errors.BadArguments);
-    const kept = fixAcl(acl, who.identities);
-    if (kept === null) throw new Refusal(errors.InvalidAcl);
+    const kept = this.#fixed(acl, who);
     const parent = this.#find(parentOf(path));
     this.#demand(parent, permissions.create, who);
     const name = mode.isSequential ? path + suffix(parent.creates) : path;
-    demandValid(name);
+    this.#demandValid(name);
     if (this.#tree.get(name)) throw new Refusal(errors.NodeExists);
     if (parent.kind === "ephemeral") {
       throw new Refusal(errors.NoChildrenForEphemerals);
@@ -161,7 +166,7 @@ export class Planner {
     { path, data, version }: PathVersion & { data: Uint8Array | null },
     who: Writer,
   ): Change {
-    demandValid(path);
+    this.#demandValid(path);
     const znode = this.#find(path);
     this.#demand(znode, permissions.write, who);
     demandVersion(znode.version, version);
@@ -172,9 +177,8 @@ export class Planner {
     { path, acl, version }: PathVersion & { acl: readonly Acl[] },
     who: Writer,
   ): Change {
-    demandValid(path);
-    const kept = fixAcl(acl, who.identities);
-    if (kept === null) throw new Refusal(errors.InvalidAcl);
+    this.#demandValid(path);
+    const kept = this.#fixed(acl, who);
     const znode = this.#find(path);
     this.#demand(znode, permissions.admin, who);
     demandVersion(znode.aversion, version);
@@ -182,11 +186,26 @@ export class Planner {
   }
 
   #check({ path, version }: PathVersion, who: Writer): null {
-    demandValid(path);
+    this.#demandValid(path);
     const znode = this.#find(path);
     this.#demand(znode, permissions.read, who);
     demandVersion(znode.version, version);
     return null;
+  }
+
+  #fixed(acl: readonly Acl[], { identities }: Writer): readonly Acl[] {
+    const kept = fixAcl(acl, identities, this.#rules.isIpExact);
+    if (kept === null) throw new Refusal(errors.InvalidAcl);
+    return kept;
+  }
+
+  #demandValid(path: string): void {
+    const { areEdgesAllowed } = this.#rules;
+    try {
+      validatePath(areEdgesAllowed ? path.replace(edges, "x") : path);
+    } catch {
+      throw new Refusal(errors.BadArguments);
+    }
   }
 
   #find(path: string): Znode {
@@ -235,14 +254,6 @@ export function suffix(creates: number): string {
 /** A path whose parent cannot even be looked for. */
 function isUnusable(path: string): boolean {
   return !path.includes("/") || path.includes("\0");
-}
-
-function demandValid(path: string): void {
-  try {
-    validatePath(path);
-  } catch {
-    throw new Refusal(errors.BadArguments);
-  }
 }
 
 function demandVersion(actual: number, expected: number): void {

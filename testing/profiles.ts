@@ -28,11 +28,17 @@ export interface Profile extends TreeRules {
   readonly isCreate2Downgraded: boolean;
   /** A handshake with a null password is never answered. */
   readonly isNullPasswordIgnored: boolean;
+  /** An ip in an ACL is one address, without `/bits`. */
+  readonly isIpExact: boolean;
+  /** Paths may have the first and the last character of each range that is forbidden since 3.5. */
+  readonly areEdgesAllowed: boolean;
 }
 
 const common = {
   isNullPasswordIgnored: false,
   isCounterWrapping: false,
+  isIpExact: false,
+  areEdgesAllowed: false,
   hasConfig: true,
 } as const;
 
@@ -43,6 +49,8 @@ export const profiles: Readonly<Record<ServerVersion, Profile>> = {
     version: "3.4",
     release: "3.4.13",
     isCounterWrapping: true,
+    isIpExact: true,
+    areEdgesAllowed: true,
     hasConfig: false,
     hasEventZxids: false,
     isExistsGuarded: false,

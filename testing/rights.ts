@@ -29,10 +29,13 @@ export function allows(
  * An ACL as it is kept: without doubles, and with the identities of whoever
  * sent it in place of the scheme `auth`. Null if it is not one that a server
  * takes.
+ *
+ * @param isIpExact Whether an ip is one address only, and no network.
  */
 export function fixAcl(
   acl: readonly Acl[],
   who: readonly Identity[],
+  isIpExact = false,
 ): readonly Acl[] | null {
   const fixed: Acl[] = [];
   const add = (entry: Acl) => {
@@ -43,7 +46,7 @@ export function fixAcl(
       const proved = who.filter((each) => each.scheme !== "ip");
       if (proved.length === 0) return null;
       for (const each of proved) add({ perms, ...each });
-    } else if (isKnown(scheme, id)) add({ perms, scheme, id });
+    } else if (isKnown(scheme, id, isIpExact)) add({ perms, scheme, id });
     else return null;
   }
   return fixed.length > 0 ? fixed : null;
@@ -78,9 +81,10 @@ function isSame(a: Acl, b: Acl): boolean {
   return a.perms === b.perms && a.scheme === b.scheme && a.id === b.id;
 }
 
-function isKnown(scheme: string, id: string): boolean {
+function isKnown(scheme: string, id: string, isIpExact: boolean): boolean {
   if (scheme === "world") return id === "anyone";
   if (scheme === "digest") return id.split(":").length === 2;
+  if (isIpExact && id.includes("/")) return false;
   return scheme === "ip" && network(id) !== null;
 }
 
