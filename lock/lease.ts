@@ -220,7 +220,8 @@ export class Lease {
     const attachedAt = this.#inside.attachedAt();
     if (attachedAt === undefined) return;
     this.#timeout = Math.min(this.#timeout, session.timeout);
-    this.#consider(attachedAt);
+    // A read-only server has no leader to ask: it proves nothing.
+    if (session.state === "connected") this.#consider(attachedAt);
   }
 
   #begin(session: Session): void {

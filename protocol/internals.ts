@@ -19,7 +19,7 @@ export interface Marks {
 
 /** The back door of a client. */
 export interface Internals {
-  /** When the connect request of the current connection left, once the session was granted. */
+  /** When the connect request of the current connection left, once the session was granted; a read-only server asked no leader. */
   attachedAt(): Moment | undefined;
   /** The newest frame known to have left on the current connection strictly before this monotonic time. */
   sentBefore(mono: number): Moment | undefined;

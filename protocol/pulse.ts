@@ -44,7 +44,8 @@ export class Pulse {
 
   /**
    * When the connect request of the current connection left, once it was
-   * granted: the ensemble counted the session's timeout from then or later.
+   * granted: the ensemble counted the session's timeout from then or later,
+   * unless the server is a read-only one, which is cut off from it.
    */
   get attachedAt(): Moment | undefined {
     return this.#attachedAt;

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { type Hold, Lease, momentOf } from "../../lock/lease.ts";
-import type { Client, StateChange } from "../../protocol/api.ts";
+import type { Client, SessionState, StateChange } from "../../protocol/api.ts";
 import { MultiError, ServerError } from "../../protocol/errors.ts";
 import { type Internals, keepInternals } from "../../protocol/internals.ts";
 import { type Moment, SentTimes } from "../../protocol/moment.ts";
@@ -27,7 +27,10 @@ class ScriptedClient {
   readonly sent = new SentTimes();
   readonly beats: { ops: readonly Op[]; within: number; answer: Answer }[] = [];
   readonly end = new AbortController();
-  readonly session: Client["session"] & { state: string; timeout: number };
+  readonly session: Client["session"] & {
+    state: SessionState;
+    timeout: number;
+  };
   attachedAt: Moment | undefined;
   #attached = () => {};
   #changed = (_: StateChange) => {};
@@ -69,11 +72,11 @@ class ScriptedClient {
   }
 
   /** A new connection: its connect request left now. */
-  connect(): void {
+  connect(state: SessionState = "connected"): void {
     this.sent.reset();
     this.attachedAt = momentOf(this.client);
     this.sent.add(this.attachedAt);
-    this.session.state = "connected";
+    this.session.state = state;
     this.#attached();
     this.#tell();
   }
@@ -211,6 +214,18 @@ describe("Lease.remaining", () => {
     assertEquals(lease.remaining, T - eps);
   });
 
+  it("does not grow by a read-only server, which no leader stands behind", async () => {
+    const { script, lease, hold } = held();
+    script.disconnect();
+    await script.time.pass(T / 2);
+
+    script.connect("connected-read-only");
+
+    assertEquals(lease.remaining, T - eps - T / 2);
+    await script.time.pass(T / 2 - eps);
+    assertEquals(hold.lost.length, 1);
+  });
+
   it("does not mix frames of an earlier connection into the news of the new one", async () => {
     const { script, lease } = held();
     await script.live(4_000);
@@ -226,16 +241,22 @@ describe("Lease.remaining", () => {
     assertEquals(lease.remaining, T - eps - ran);
   });
 
-  it("counts with the smallest timeout that was granted", async () => {
+  it("counts with the smallest timeout that was granted", () => {
     const { script, lease } = held();
     assert(lease.remaining > 0);
     script.disconnect();
 
     script.session.timeout = T / 2;
     script.connect();
-    await script.time.pass(0);
+    const shrunk = lease.remaining;
+    script.disconnect();
+    script.session.timeout = T;
+    script.connect(); // The leader may not have heard of the larger one.
 
-    assertEquals(lease.remaining, T / 2 - T / 2 / 50);
+    assertEquals([shrunk, lease.remaining], [
+      T / 2 - T / 2 / 50,
+      T / 2 - T / 2 / 50,
+    ]);
   });
 
   it("is longer where the ensemble's tick is known to be short", async () => {
