@@ -5,6 +5,7 @@
 import {
   type Acl,
   type Client,
+  codeOf,
   internalsOf,
   joinPath,
   SessionExpiredError,
@@ -17,7 +18,7 @@ import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { Holding } from "./held_lock.ts";
 import { type Lease, leaseOf } from "./lease.ts";
 import { type ContenderName, newId } from "./names.ts";
-import { codeOf, passing, patiently, pause } from "./patience.ts";
+import { passing, patiently, pause } from "./patience.ts";
 import {
   checksOf,
   disown,
@@ -194,7 +195,7 @@ class Contender {
     } catch (error) {
       if (codeOf(error) === "NoNode") return undefined;
       if (!passing(error)) throw error;
-      await pause(this.#client, place.session.timeout / 20);
+      await pause(this.#client, place.session);
       return await this.#listAgain(place);
     }
   }

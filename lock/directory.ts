@@ -5,11 +5,11 @@
 import {
   type Acl,
   type Client,
+  codeOf,
   internalsOf,
   joinPath,
   parentPath,
 } from "../protocol/mod.ts";
-import { codeOf } from "./patience.ts";
 import { Line } from "./queue.ts";
 
 /** What the locks of one client share about one directory. */

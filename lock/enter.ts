@@ -5,15 +5,17 @@
 import {
   type Acl,
   type Client,
+  codeOf,
   type Data,
   joinPath,
+  momentOf,
   ProtocolError,
   type Session,
 } from "../protocol/mod.ts";
 import { lineSoon, makeDirectory } from "./directory.ts";
-import { leaseOf, momentOf } from "./lease.ts";
+import { leaseOf } from "./lease.ts";
 import { contenderPrefix } from "./names.ts";
-import { codeOf, passing, patiently, pause, warnOfOrphan } from "./patience.ts";
+import { passing, patiently, pause, warnOfOrphan } from "./patience.ts";
 import { leave, type Place, placeAt } from "./place.ts";
 import type { Line } from "./queue.ts";
 
@@ -55,7 +57,7 @@ export async function enter(
     session.signal.throwIfAborted();
     const line = lineSoon(client, path);
     line.catch(() => {}); // Looked at later, or not at all.
-    const since = momentOf(client);
+    const since = momentOf(client.environment);
     try {
       const mode = "ephemeral-sequential";
       const made = await client.create(prefix, data, { mode, acl });
@@ -68,9 +70,9 @@ export async function enter(
         if (place) return { place, line: lineSoon(client, path) };
       } else if (code === "NoNode") {
         // Reaped again at once? Once is bad luck.
-        if (missing++ > 2) await pause(client, session.timeout / 20);
+        if (missing++ > 2) await pause(client, session);
         if (!entry.givenUp()) await makeDirectory(client, path, acl);
-      } else if (passing(error)) await pause(client, session.timeout / 20);
+      } else if (passing(error)) await pause(client, session);
       else throw error;
     }
   }

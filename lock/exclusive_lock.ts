@@ -2,8 +2,8 @@
 // The algorithm is in seize.ts.
 // Used by users.
 
+import { codeOf } from "../protocol/mod.ts";
 import { type Contender, Lock } from "./lock.ts";
-import { codeOf } from "./patience.ts";
 import { fencePath, seize } from "./seize.ts";
 import type { Turn } from "./turn.ts";
 

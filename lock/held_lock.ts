@@ -4,17 +4,19 @@
 
 import {
   type Client,
+  codeOf,
+  goodbye,
   internalsOf,
+  momentOf,
   MultiError,
   type Op,
   type OpResult,
-  ServerError,
   type Session,
   SessionExpiredError,
 } from "../protocol/mod.ts";
 import type { WatchEvent } from "../protocol/mod.ts";
 import { LockLostError } from "./errors.ts";
-import { type Hold, type Lease, leaseOf, momentOf, overdue } from "./lease.ts";
+import { type Hold, type Lease, leaseOf, overdue } from "./lease.ts";
 import { warnOfOrphan } from "./patience.ts";
 
 /**
@@ -93,9 +95,6 @@ export interface Tenure {
   letGo(): Promise<boolean>;
 }
 
-/** No release waits longer than this for the server, in ms. */
-const longestRelease = 5000;
-
 /** The hold behind a {@linkcode HeldLock}. */
 export class Holding implements HeldLock, Hold {
   readonly path: string;
@@ -165,7 +164,7 @@ export class Holding implements HeldLock, Hold {
     ops: readonly Op[],
   ): Promise<{ zxid: bigint; results: OpResult[] }> {
     const checks = this.check();
-    const since = momentOf(this.#client);
+    const since = momentOf(this.#client.environment);
     try {
       const done = await this.#client.multi([...checks, ...ops]);
       this.#lease.committed(this.#session, since);
@@ -216,10 +215,9 @@ export class Holding implements HeldLock, Hold {
     if (this.state === "lost") return false;
     this.#finish("released", new DOMException("Released", "AbortError"));
     const { environment } = this.#client;
-    const patience = Math.min(this.#session.timeout / 3, longestRelease);
     const gone = this.#tenure.letGo();
     return await new Promise((resolve, reject) => {
-      const giveUp = environment.after(patience, () => {
+      const giveUp = environment.after(goodbye(this.#session.timeout), () => {
         resolve(true);
         gone.catch((cause) => this.#orphan(cause));
       }, false);
@@ -244,17 +242,7 @@ export class Holding implements HeldLock, Hold {
   #tell(state: HeldLockState): void {
     if (state === this.#told || this.#onState === undefined) return;
     this.#told = state;
-    try {
-      this.#onState(state);
-    } catch (cause) {
-      const message = `A listener threw: ${cause}`;
-      internalsOf(this.#client).warn({
-        kind: "listener-threw",
-        message,
-        path: this.path,
-        cause,
-      });
-    }
+    internalsOf(this.#client).guard(() => this.#onState!(state), this.path);
   }
 
   /** Watches the own znode, so that its deletion by an operator is known within a round trip. */
@@ -273,9 +261,7 @@ export class Holding implements HeldLock, Hold {
       }
     } catch (error) {
       this.#watcher = undefined;
-      if (error instanceof ServerError && error.code === "NoNode") {
-        this.lose(error);
-      }
+      if (codeOf(error) === "NoNode") this.lose(error as Error);
     }
   }
 

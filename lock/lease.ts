@@ -23,10 +23,12 @@ import {
   type Internals,
   internalsOf,
   type Moment,
+  momentOf,
   MultiError,
   type Op,
   type Session,
 } from "../protocol/mod.ts";
+import { answerTime, wait } from "./patience.ts";
 
 /** A lock that is held, as the lease sees it. */
 export interface Hold {
@@ -50,11 +52,6 @@ export function leaseOf(client: Client): Lease {
   let lease = leases.get(client);
   if (lease === undefined) leases.set(client, lease = new Lease(client));
   return lease;
-}
-
-/** Reads both clocks of a client. */
-export function momentOf({ environment }: Client): Moment {
-  return { mono: environment.monotonic(), wall: environment.wall() };
 }
 
 /** What a client may believe about its session. All times are ms. */
@@ -138,20 +135,14 @@ export class Lease {
   async renew(checks: readonly Op[]): Promise<void> {
     const { session } = this.#client;
     const since = this.#now();
-    const answerWithin = session.timeout / 4;
-    await this.#inside.multi(checks, { answerWithin });
+    await this.#inside.multi(checks, { answerWithin: answerTime(session) });
     this.committed(session, since);
   }
 
   /** One heartbeat as soon as it moves the deadline on, for a hold that cannot begin yet. Rejects like renew(). */
   async strengthen(checks: readonly Op[]): Promise<void> {
-    const wait = this.#usefulIn();
-    if (wait > 0) {
-      const { environment } = this.#client;
-      await new Promise<void>((resolve) =>
-        environment.after(Math.ceil(wait), resolve, false)
-      );
-    }
+    const useful = this.#usefulIn();
+    if (useful > 0) await wait(this.#client, Math.ceil(useful));
     await this.renew(checks);
   }
 
@@ -185,7 +176,7 @@ export class Lease {
   // Inside
 
   #now(): Moment {
-    return momentOf(this.#client);
+    return momentOf(this.#client.environment);
   }
 
   /** Half a tick of the server, within which it passes on whom it heard of, and the delays on the way. */
@@ -313,7 +304,7 @@ export class Lease {
   }
 
   #lateAt(): number {
-    return this.#beating!.since.mono + this.#client.session.timeout / 4;
+    return this.#beating!.since.mono + answerTime(this.#client.session);
   }
 
   /** After a period; earlier if the deadline is near and a heartbeat would move it. */
@@ -334,9 +325,9 @@ export class Lease {
       if (this.#beating === undefined) next = Math.min(next, this.#beatAt());
       else if (!this.#doubt) next = Math.min(next, this.#lateAt());
     }
-    const wait = Math.max(0, Math.ceil(next - mono));
+    const left = Math.max(0, Math.ceil(next - mono));
     const { environment } = this.#client;
-    this.#timer = environment.after(wait, () => this.#look(), false);
+    this.#timer = environment.after(left, () => this.#look(), false);
   }
 }
 

@@ -4,17 +4,20 @@
 
 import {
   type Client,
-  ConnectionLossError,
+  codeOf,
   internalsOf,
   ServerError,
   type Session,
 } from "../protocol/mod.ts";
 
-/** The code of an error by which the locks decide what to do. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof ServerError || error instanceof ConnectionLossError
-    ? error.code
-    : undefined;
+/** Within this a server that is well answers a write, in ms. */
+export function answerTime({ timeout }: Session): number {
+  return timeout / 4;
+}
+
+/** Between two tries of what a server put off, in ms. */
+export function pauseTime({ timeout }: Session): number {
+  return timeout / 20;
 }
 
 /** True for an error that says nothing against asking again a little later. */
@@ -24,8 +27,13 @@ export function passing(error: unknown): boolean {
 }
 
 /** Waits for so many ms, without keeping the process alive. */
-export function pause({ environment }: Client, ms: number): Promise<void> {
+export function wait({ environment }: Client, ms: number): Promise<void> {
   return new Promise((resolve) => environment.after(ms, resolve, false));
+}
+
+/** Waits before something is asked again. */
+export function pause(client: Client, session: Session): Promise<void> {
+  return wait(client, pauseTime(session));
 }
 
 /** Asks again as long as the server puts it off. */
@@ -40,7 +48,7 @@ export async function patiently<T>(
       return await ask();
     } catch (error) {
       if (!passing(error)) throw error;
-      await pause(client, session.timeout / 20);
+      await pause(client, session);
     }
   }
 }

@@ -5,6 +5,7 @@
 import {
   baseName,
   type Client,
+  codeOf,
   internalsOf,
   type Op,
   ServerError,
@@ -12,7 +13,7 @@ import {
 } from "../protocol/mod.ts";
 import { resetDirectory } from "./directory.ts";
 import type { Tenure } from "./held_lock.ts";
-import { codeOf, passing, pause, warnOfOrphan } from "./patience.ts";
+import { passing, pause, warnOfOrphan } from "./patience.ts";
 import { parseName } from "./names.ts";
 
 /** Our znode. */
@@ -71,7 +72,7 @@ export async function letGo(client: Client, place: Place): Promise<boolean> {
       if (codeOf(error) === "NoNode") return again;
       if (!(error instanceof ServerError)) break; // The session is over.
       if (!passing(error)) throw error;
-      await pause(client, place.session.timeout / 20);
+      await pause(client, place.session);
     }
   }
   return true;

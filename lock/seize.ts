@@ -11,8 +11,10 @@
 import {
   type Acl,
   type Client,
+  codeOf,
   type Data,
   internalsOf,
+  momentOf,
   MultiError,
   type Op,
   parentPath,
@@ -25,9 +27,9 @@ import {
 import { warnOfRequeue } from "./contend.ts";
 import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { Holding, type Tenure } from "./held_lock.ts";
-import { leaseOf, momentOf } from "./lease.ts";
+import { leaseOf } from "./lease.ts";
 import { newId } from "./names.ts";
-import { codeOf, passing, patiently, pause, warnOfOrphan } from "./patience.ts";
+import { passing, patiently, pause, warnOfOrphan } from "./patience.ts";
 import { warnFrom } from "./queue.ts";
 import type { Turn } from "./turn.ts";
 
@@ -136,7 +138,7 @@ class Seizure {
   async #try(): Promise<Grant | undefined> {
     const { environment } = this.#client;
     const id = newId((bytes) => environment.random(bytes));
-    const since = momentOf(this.#client);
+    const since = momentOf(this.#client.environment);
     try {
       const { results } = await this.#client.multi(this.#claim(id));
       leaseOf(this.#client).committed(this.#session, since);
@@ -167,7 +169,7 @@ class Seizure {
       return await this.#search(id) ?? await this.#retry();
     }
     if (passing(error)) {
-      await pause(this.#client, this.#session.timeout / 20);
+      await pause(this.#client, this.#session);
       return await this.#retry();
     }
     if (!(error instanceof MultiError)) throw error;
@@ -291,7 +293,7 @@ class Seizure {
         }
         const code = codeOf(error);
         if (code !== "ConnectionLoss" && !passing(error)) throw error;
-        await pause(this.#client, lease.period / 2);
+        await pause(this.#client, this.#session);
       }
     }
   }
@@ -351,7 +353,7 @@ class FencedTenure implements Tenure {
         }
         if (!(error instanceof ServerError)) break; // The session is over.
         if (!passing(error)) throw error;
-        await pause(this.#client, this.#session.timeout / 20);
+        await pause(this.#client, this.#session);
       }
     }
     return true;

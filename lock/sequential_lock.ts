@@ -2,11 +2,10 @@
 // The algorithm is contend.ts with the rule "one at a time".
 // Used by users.
 
-import { joinPath } from "../protocol/mod.ts";
+import { codeOf, joinPath } from "../protocol/mod.ts";
 import { contend } from "./contend.ts";
 import { lineOf } from "./directory.ts";
 import { type Contender, Lock } from "./lock.ts";
-import { codeOf } from "./patience.ts";
 import { isOwn } from "./place.ts";
 import { exclusive } from "./queue.ts";
 import type { Turn } from "./turn.ts";

@@ -2,9 +2,9 @@
 // Knows no znodes.
 // Made by lock.ts for each call; the loops of the locks run inside one.
 
-import type { Client, Data } from "../protocol/mod.ts";
-import { internalsOf } from "../protocol/mod.ts";
+import { type Client, type Data, internalsOf } from "../protocol/mod.ts";
 import type { HeldLock, HeldLockState } from "./held_lock.ts";
+import { answerTime } from "./patience.ts";
 
 /** Options of `acquire()`, `tryAcquire()` and `run()`. */
 export interface AcquireOptions {
@@ -81,15 +81,7 @@ export class Turn {
   /** Tells the caller that it has to wait. */
   queued(ahead: number): void {
     if (this.options.timeout === 0) return this.fail(timedOut(0));
-    try {
-      this.options.onQueued?.(ahead);
-    } catch (cause) {
-      internalsOf(this.client).warn({
-        kind: "listener-threw",
-        message: `A listener threw: ${cause}`,
-        cause,
-      });
-    }
+    internalsOf(this.client).guard(() => this.options.onQueued?.(ahead));
   }
 
   // Inside
@@ -113,7 +105,7 @@ export class Turn {
       const { environment, session } = client;
       const late = () => this.fail(timedOut(timeout));
       // 0 is "by the first reply", which a sick server may never send.
-      const wait = timeout || session.timeout / 4;
+      const wait = timeout || answerTime(session);
       this.#stop.push(environment.after(wait, late, false));
     }
   }

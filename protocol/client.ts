@@ -21,7 +21,7 @@ import type {
 } from "./api.ts";
 import type { AddWatchMode, WatcherType } from "./codes.ts";
 import type { Environment } from "./environment.ts";
-import { ConnectionLossError, ServerError } from "./errors.ts";
+import { codeOf, ConnectionLossError } from "./errors.ts";
 import { fourLetterWord, versionIn } from "./four_letter.ts";
 import { type Internals, keepInternals } from "./internals.ts";
 import { multi, multiRead, type Scope } from "./multi.ts";
@@ -388,13 +388,8 @@ class ZooKeeperClient implements Client {
           watcher,
         ),
       warn: (warning) => sessions.warn(warning),
+      guard: (listener, path) => sessions.guard(listener, path),
       password: () => sessions.current.password,
     };
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof ServerError || error instanceof ConnectionLossError
-    ? error.code
-    : undefined;
 }

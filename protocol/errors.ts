@@ -138,6 +138,12 @@ export class ConnectionLossError extends ZooKeeperError {
   }
 }
 
+/** The code of an error by which callers decide what to do next; undefined for all that is neither a refusal nor a lost connection. */
+export function codeOf(error: unknown): ErrorCode | undefined {
+  if (error instanceof ServerError) return error.code;
+  return error instanceof ConnectionLossError ? "ConnectionLoss" : undefined;
+}
+
 /** The session this belonged to is over: its ephemeral znodes and watches are gone or going. */
 export class SessionExpiredError extends ZooKeeperError {
   /** The name of the class. */

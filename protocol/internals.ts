@@ -38,6 +38,8 @@ export interface Internals {
   forget(kind: "data" | "child", path: string, watcher: Watcher): void;
   /** Tells the listeners of warnings. */
   warn(warning: Warning): void;
+  /** Calls a function of the user, about a path if any: what it throws becomes a warning. */
+  guard(listener: () => void, path?: string): void;
   /** Proves to a server that the session is ours. A secret. */
   password(): Uint8Array;
 }

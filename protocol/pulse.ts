@@ -21,6 +21,11 @@ const deadSession = 4 / 3;
 /** A frame leaves at least this often, in timeouts; counted from the last one sent, whatever comes in (kazoo#633). */
 const pingEvery = 1 / 3;
 
+/** For how long whoever leaves waits for the server to confirm it, in ms. */
+export function goodbye(timeout: number): number {
+  return Math.min(timeout / 3, 5000);
+}
+
 /** The timing of one session. All times are ms. */
 export class Pulse {
   /** The timeout granted, or asked for as long as there is none. */

@@ -12,6 +12,7 @@ import {
   ProtocolError,
 } from "./errors.ts";
 import type { Operation } from "./operations.ts";
+import { goodbye } from "./pulse.ts";
 import type { Question } from "./requests.ts";
 import type { Host, SessionSettings } from "./host.ts";
 import { SessionMachine } from "./session.ts";
@@ -25,9 +26,6 @@ export interface SessionsSettings extends ConnectionSettings {
   inward: (path: string) => string;
   onPacket?: (packet: Packet) => void;
 }
-
-/** At most this long, in ms, does close() try to reach a server. */
-const longestGoodbye = 5000;
 
 /** The sessions of one client, and everybody who listens. */
 export class Sessions {
@@ -183,6 +181,11 @@ export class Sessions {
     }
   }
 
+  /** Calls a listener of the user: what it throws becomes a warning. */
+  guard(listener: () => void, path?: string): void {
+    this.#guarded("listener-threw", listener, path);
+  }
+
   keepAlive(wanted: boolean): void {
     this.#connection.keepAlive(wanted);
   }
@@ -214,7 +217,7 @@ export class Sessions {
       notify: (watchers, event) => this.#notify(watchers, event),
       traced: onPacket && ((direction, bytes) => {
         for (const packet of packetsOf(direction, bytes)) {
-          this.#guarded("listener-threw", () => onPacket(packet));
+          this.guard(() => onPacket(packet));
         }
       }),
     };
@@ -251,7 +254,7 @@ export class Sessions {
     for (; this.#changes.length > 0; this.#changes.shift()) {
       for (const listener of [...this.#stateListeners]) {
         if (!this.#stateListeners.has(listener)) continue;
-        this.#guarded("listener-threw", () => listener(this.#changes[0]));
+        this.guard(() => listener(this.#changes[0]));
       }
     }
   }
@@ -284,9 +287,11 @@ export class Sessions {
     const session = this.#current;
     this.#abort.abort(reason);
     if (!session.signal.aborted) {
-      const patience = Math.min(session.timeout / 3, longestGoodbye);
       await new Promise<void>((resolve) => {
-        const cancel = this.environment.after(patience, resolve);
+        const cancel = this.environment.after(
+          goodbye(session.timeout),
+          resolve,
+        );
         session.close(reason, () => {
           cancel();
           resolve();

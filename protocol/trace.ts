@@ -4,11 +4,7 @@
 
 import type { Packet } from "./api.ts";
 import { specialXids } from "./codes.ts";
-import { operations } from "./operations.ts";
-
-const names: ReadonlyMap<number, string> = new Map(
-  operations.map(({ code, name }) => [code, name]),
-);
+import { operationByCode } from "./operations.ts";
 
 /** The packets in bytes that are sent together, or the one that came in. */
 export function packetsOf(
@@ -31,7 +27,7 @@ function sent(bytes: Uint8Array): Packet {
   const xid = view.getInt32(0);
   // Requests count from 1, so a 0 can only be the protocol version.
   if (xid === 0) return { direction: "sent", xid: null, op: "connect", bytes };
-  const op = names.get(view.getInt32(4)) ?? null;
+  const op = operationByCode.get(view.getInt32(4))?.name ?? null;
   return { direction: "sent", xid, op, bytes };
 }
 

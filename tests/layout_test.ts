@@ -43,7 +43,7 @@ const protocol: Record<string, string> = {
   "explain": "operations records jute codes",
   "connection": "session servers environment transport/mod errors",
   "sessions":
-    "connection session host trace requests operations watches environment errors api",
+    "connection session host trace pulse requests operations watches environment errors api",
   "four_letter": "servers environment transport/mod",
   "multi": "operations requests path znode codes errors api internals",
   "questions":
@@ -53,7 +53,7 @@ const protocol: Record<string, string> = {
   "client":
     "sessions options questions multi four_letter requests operations watches path environment znode codes errors api internals",
   "mod":
-    "client internals multi path moment environment transport/mod watches znode codes errors api",
+    "client internals multi path moment pulse environment transport/mod watches znode codes errors api",
 };
 
 /** Edges that go up, or round, and may only be types: each is a debt. */

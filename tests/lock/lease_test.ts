@@ -2,9 +2,10 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type Hold, Lease, momentOf } from "../../lock/lease.ts";
+import { type Hold, Lease } from "../../lock/lease.ts";
 import type { Client, SessionState, StateChange } from "../../protocol/api.ts";
 import { MultiError, ServerError } from "../../protocol/errors.ts";
+import { momentOf } from "../../protocol/environment.ts";
 import { type Internals, keepInternals } from "../../protocol/internals.ts";
 import { type Moment, SentTimes } from "../../protocol/moment.ts";
 import type { Op, OpResult } from "../../protocol/api.ts";
@@ -64,7 +65,7 @@ class ScriptedClient {
         new Promise((resolve, reject) => {
           const answer = { resolve, reject };
           this.beats.push({ ops, within: answerWithin!, answer });
-          this.sent.add(momentOf(this.client));
+          this.sent.add(momentOf(this.time));
         }),
     };
     keepInternals(this.client, internals as Internals);
@@ -74,7 +75,7 @@ class ScriptedClient {
   /** A new connection: its connect request left now. */
   connect(state: SessionState = "connected"): void {
     this.sent.reset();
-    this.attachedAt = momentOf(this.client);
+    this.attachedAt = momentOf(this.time);
     this.sent.add(this.attachedAt);
     this.session.state = state;
     this.#attached();
@@ -89,7 +90,7 @@ class ScriptedClient {
 
   /** A frame leaves, e.g. a ping. */
   send(): void {
-    this.sent.add(momentOf(this.client));
+    this.sent.add(momentOf(this.time));
   }
 
   /** Answers the oldest heartbeat that has none. */
@@ -162,12 +163,12 @@ describe("Lease.remaining", () => {
     await script.time.pass(1_000);
     script.send(); // At 1,000.
     await script.time.pass(gap);
-    const since = momentOf(script.client);
+    const since = momentOf(script.time);
 
     lease.committed(script.session, since); // Exactly the gap: not enough.
     const early = lease.remaining;
     await script.time.pass(1);
-    lease.committed(script.session, momentOf(script.client));
+    lease.committed(script.session, momentOf(script.time));
 
     assertEquals(early, T - eps - 1_000 - gap);
     assertEquals(lease.remaining, T - eps - gap - 1);
@@ -178,7 +179,7 @@ describe("Lease.remaining", () => {
     await script.time.pass(1_000);
 
     script.send();
-    lease.committed(script.session, momentOf(script.client));
+    lease.committed(script.session, momentOf(script.time));
 
     assertEquals(lease.remaining, T - eps - 1_000);
   });
@@ -189,11 +190,11 @@ describe("Lease.remaining", () => {
     assert(lease.remaining > T - eps - gap - 2 * P);
     lease.remove(hold); // No heartbeat, and no other frame, for half a timeout.
     script.send();
-    const last = momentOf(script.client);
+    const last = momentOf(script.time);
     await script.time.pass(T / 2);
 
     script.send();
-    lease.committed(script.session, momentOf(script.client));
+    lease.committed(script.session, momentOf(script.time));
 
     const silence = script.time.monotonic() - last.mono;
     assertEquals(silence, T / 2);
@@ -232,10 +233,10 @@ describe("Lease.remaining", () => {
     script.disconnect();
     await script.time.pass(100);
     script.connect();
-    const base = momentOf(script.client);
+    const base = momentOf(script.time);
     await script.time.pass(1_000);
 
-    lease.committed(script.session, momentOf(script.client));
+    lease.committed(script.session, momentOf(script.time));
 
     const ran = script.time.monotonic() - base.mono;
     assertEquals(lease.remaining, T - eps - ran);
@@ -266,7 +267,7 @@ describe("Lease.remaining", () => {
     script.send();
     await script.time.pass(100 + 2 * (T / 40) + 1);
 
-    lease.committed(script.session, momentOf(script.client));
+    lease.committed(script.session, momentOf(script.time));
 
     assertEquals(lease.remaining, T - eps - 100 - 2 * (T / 40) - 1);
   });
@@ -301,7 +302,7 @@ describe("Lease.lasting", () => {
       await script.time.pass(phase);
       script.send(); // The create.
 
-      lease.committed(script.session, momentOf(script.client));
+      lease.committed(script.session, momentOf(script.time));
 
       assert(lease.lasting, `${phase}`);
     }
@@ -313,7 +314,7 @@ describe("Lease.lasting", () => {
     await script.time.pass(0.65 * T); // It stood still: not one frame left.
     script.send();
 
-    lease.committed(script.session, momentOf(script.client));
+    lease.committed(script.session, momentOf(script.time));
 
     assert(lease.remaining > P);
     assertEquals(lease.lasting, false);
