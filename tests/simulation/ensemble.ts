@@ -318,7 +318,7 @@ export class Ensemble implements Doors {
     this.#world.after(patience, () => this.#elect());
   }
 
-  /** Who has most on disk leads, and what it has is agreed. */
+  /** Who has most on disk leads. It begins when enough others have the same, and with that all of it is agreed. */
   #elect(): void {
     if (this.leader !== null) return;
     const able = this.members.filter(({ isUp, isLinked }) => isUp && isLinked);
@@ -328,17 +328,17 @@ export class Ensemble implements Doors {
       able.filter(({ logged }) => logged === most),
     );
     this.leader = leader;
-    leader.isServing = true;
     this.#epoch++;
     this.#world.note(`${leader.name} leads`);
     for (const { transaction } of leader.log.slice(this.#agreed)) {
       this.onAgreed(transaction);
     }
     this.#agreed = leader.log.length;
-    leader.follow(leader.log, this.#agreed);
     this.#inherit(leader.log);
     for (const member of able) {
-      if (member !== leader) this.#join(member);
+      this.#messages.forget(member);
+      member.follow(leader.log, this.#agreed);
+      member.isServing = true;
     }
   }
 

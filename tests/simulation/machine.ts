@@ -80,6 +80,11 @@ export class Machine implements Environment {
     return Math.max(this.#world.now, this.#standsUntil);
   }
 
+  /** When it last stood still, in the world's time. */
+  get stoodUntil(): number {
+    return this.#standsUntil;
+  }
+
   /** Whether it stands still, or has not yet dealt with what came meanwhile. */
   get isStanding(): boolean {
     return this.#standsUntil > this.#world.now || this.#waiting.length > 0;

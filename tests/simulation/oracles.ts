@@ -133,7 +133,7 @@ export class Oracles {
       }
       const remaining = machine.look(() => held.remaining);
       if (remaining > 0) hold.deadline = now + remaining;
-      else if (now > hold.deadline + tolerance) {
+      else if (now > Math.max(hold.deadline, machine.stoodUntil) + tolerance) {
         this.problem(
           `K2 ${machine.name} was not told that ${held.path} is lost`,
         );

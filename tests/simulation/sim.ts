@@ -3,21 +3,27 @@
 //
 //   --seed N [--trace]     one seed, with its history
 //   --seeds N [--from M]   many
+//   --root FOLDER          the sources to play with; default: these
 
 import process from "node:process";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import * as library from "../../mod.ts";
 import { scenarioOf } from "./scenario.ts";
-import { simulate } from "./simulate.ts";
+import { type Library, simulate } from "./simulate.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string" },
     seeds: { type: "string", default: "100" },
     from: { type: "string", default: "1" },
+    root: { type: "string" },
     trace: { type: "boolean", default: false },
   },
 });
+const root = values.root
+  ? pathToFileURL(values.root + "/")
+  : new URL("../../", import.meta.url);
+const library: Library = await import(new URL("mod.ts", root).href);
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 const started = performance.now();
