@@ -43,6 +43,7 @@ const requestWeights = {
   whoAmI: 4,
   reconfig: 2,
   ping: 4,
+  check: 1,
 };
 
 const commandWeights = {

@@ -68,6 +68,15 @@ export class Line {
     }
   }
 
+  /** Whether the server hangs up within `limit` ms. */
+  async isClosedWithin(limit: number): Promise<boolean> {
+    const deadline = performance.now() + limit;
+    while (!this.#isClosed && performance.now() < deadline) {
+      await this.#news(deadline - performance.now());
+    }
+    return this.#isClosed;
+  }
+
   /** Ends it, and resolves when that is done. */
   async hangUp(): Promise<void> {
     this.#socket.destroy();

@@ -142,6 +142,9 @@ export class Player implements Terms {
       seat.line.send(command.bytes);
     } else seat.line.send(this.#framesOf(command.requests, seat));
     await this.#drain(on, seat);
+    // A real server hangs up a moment after an unknown operation's reply, and may
+    // answer a ping in between.
+    if (this.#heard[on].some(isFarewell)) await this.#seeOff(on, seat);
     if (command.do === "ask" && command.requests.some(isLast)) {
       const owner = this.#owners[on];
       const isClosed = this.#heard[on].some(({ what, op }) =>
@@ -256,6 +259,15 @@ export class Player implements Terms {
     }
   }
 
+  /** Gives the server time to hang up; what else it does is heard later. */
+  async #seeOff(on: number, seat: Seat): Promise<void> {
+    if (this.#seats[on] !== seat) return;
+    if (await seat.line.isClosedWithin(400)) {
+      seat.owed.push(undefined);
+      await this.#drain(on, seat);
+    }
+  }
+
   /** Reads until nothing is owed, or no more comes. */
   async #drain(on: number, seat: Seat): Promise<void> {
     while (seat.owed.length > 0) {
@@ -274,6 +286,12 @@ export class Player implements Terms {
       }
     }
   }
+}
+
+function isFarewell({ what, op, header }: Heard): boolean {
+  const err = (header as { err: number } | undefined)?.err;
+  return what === "reply" &&
+    (err === -6 || err === -115 || op === "closeSession");
 }
 
 function isLast(request: Request): boolean {
