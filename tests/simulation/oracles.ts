@@ -4,6 +4,7 @@
 
 import type { HeldLock } from "../../lock/mod.ts";
 import { Replica, type Transaction } from "../../testing/ledger.ts";
+import type { Znode } from "../../testing/tree.ts";
 import { profiles } from "../../testing/profiles.ts";
 import type { Machine } from "./machine.ts";
 import type { Scenario } from "./scenario.ts";
@@ -61,10 +62,8 @@ export class Oracles {
   }
 
   /** An operator is about to remove this znode. */
-  administered(path: string): void {
-    this.#administered.add(
-      this.#nameOf(path, this.#truth.tree.get(path)?.czxid),
-    );
+  administered({ path, czxid }: Znode): void {
+    this.#administered.add(this.#nameOf(path, czxid));
   }
 
   /** A transaction is agreed. */
@@ -188,7 +187,7 @@ export class Oracles {
     return this.#nameOf(path, tree.get(path)!.czxid);
   }
 
-  #nameOf(path: string, czxid: bigint | undefined): string {
+  #nameOf(path: string, czxid: bigint): string {
     return `${path} ${czxid}`;
   }
 }

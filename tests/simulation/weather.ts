@@ -136,7 +136,7 @@ const strikes: Record<FaultKind, Strike> = {
   "delete contender": (fault, scene) => {
     const path = contender(fault, scene);
     if (path === undefined) return;
-    scene.oracles.administered(path);
+    scene.oracles.administered(scene.ensemble.head.tree.get(path)!);
     const request = { path, version: -1 };
     scene.ensemble.operate([{ code: ops.remove.code, request }]);
   },
@@ -144,8 +144,9 @@ const strikes: Record<FaultKind, Strike> = {
     const { sessions } = ensemble;
     if (ensemble.leader === null || sessions.length === 0) return;
     const { id } = sessions[Math.floor(luck * sessions.length)];
-    for (const path of ensemble.head.tree.ephemeralsOf(id)) {
-      oracles.administered(path);
+    const { tree } = ensemble.head;
+    for (const path of tree.ephemeralsOf(id)) {
+      oracles.administered(tree.get(path)!);
     }
     ensemble.close(id);
   },
