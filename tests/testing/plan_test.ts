@@ -48,7 +48,7 @@ function treeOf(...more: Shape[]): Tree {
 }
 
 function planner(rules: Partial<WriteRules> = {}, tree = treeOf()): Planner {
-  return new Planner(tree, { hasTtls: true, ...rules });
+  return new Planner(tree, { hasTtls: true, hasReconfig: false, ...rules });
 }
 
 /** The error of a write; 0 for none. */
@@ -222,7 +222,7 @@ describe("Planner.one() reads flags", () => {
   it("TTLs that are not enabled are not implemented, before their ttl is looked at", () => {
     const write = create("abc", { code: createTtl.code, flags: 5, ttl: 0n });
 
-    const result = errorOf(write, planner({ hasTtls: false }));
+    const result = errorOf(write, planner({ hasTtls: false, hasReconfig: false }));
 
     assertEquals(result, -6);
   });

@@ -1,11 +1,16 @@
 // A server on virtual time and in memory, and a client of it that says any bytes and keeps what comes back.
-// Knows frames, and the first of them; no sessions and no requests.
+// Knows frames, and the first of them; what is in them is up to the test.
 // Used by the tests of testing/.
 
 import { noPassword } from "../../protocol/handshake.ts";
 import { Reader } from "../../protocol/jute.ts";
 import type { Operation } from "../../protocol/operations.ts";
 import * as r from "../../protocol/records.ts";
+import {
+  type Client,
+  connect,
+  type ConnectOptions,
+} from "../../protocol/mod.ts";
 import type { Socket } from "../../protocol/transport/mod.ts";
 import {
   TestServer,
@@ -18,6 +23,7 @@ import { framed, type Hello, joined } from "../protocol/wire.ts";
 export class Stage implements AsyncDisposable {
   readonly clock: VirtualClock;
   readonly server: TestServer;
+  readonly #clients: Client[] = [];
 
   private constructor(clock: VirtualClock, server: TestServer) {
     this.clock = clock;
@@ -49,8 +55,35 @@ export class Stage implements AsyncDisposable {
     return raw;
   }
 
+  /** A real client, connected. */
+  async client(options: ConnectOptions = {}): Promise<Client> {
+    const zk = await this.clock.until(this.connecting(options));
+    this.#clients.push(zk);
+    return zk;
+  }
+
+  /** A real client that may not be connected. */
+  connecting(options: ConnectOptions = {}): Promise<Client> {
+    return connect(this.server.servers, {
+      environment: this.clock,
+      transport: this.server.transport,
+      ...options,
+    });
+  }
+
+  /** What becomes of a promise while time passes: its value, or the name or code of its error. */
+  async outcome(promise: Promise<unknown>): Promise<unknown> {
+    try {
+      return await this.clock.until(promise);
+    } catch (error) {
+      return (error as { code?: string }).code ?? error;
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.clock.until(this.server.close());
+    this.server.heal();
+    for (const zk of this.#clients) await this.clock.until(zk.close());
+    await this.clock.until(this.server.close().catch(() => {}));
   }
 }
 
