@@ -33,11 +33,18 @@ export const Stat: Type<znode.Stat> = record("Stat", {
   pzxid: long,
 });
 
+/** Some clients send null where the scheme needs no identity, as for `auth`. */
+const nullAsEmpty: Type<string> = {
+  name: "ustring",
+  write: (to, value) => to.text(value),
+  read: (from) => from.text() ?? "",
+};
+
 /** The wire form of {@linkcode Acl}; jute has the last two fields in a record Id of their own, which has the same bytes. */
 export const Acl: Type<znode.Acl> = record("ACL", {
   perms: int,
   scheme: ustring,
-  id: ustring,
+  id: nullAsEmpty,
 });
 
 /** The wire form of {@linkcode ClientInfo}. */

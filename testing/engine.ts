@@ -22,6 +22,7 @@ export interface EngineOptions {
   /** How often containers and TTL nodes are looked at. */
   reapInterval: number;
   hasTtls: boolean;
+  hasReconfig: boolean;
   maxPacket: number;
 }
 
@@ -48,6 +49,7 @@ export class Engine implements Backend {
     this.ledger = new Ledger(this.replica.tree, {
       ...this.profile,
       hasTtls: options.hasTtls,
+      hasReconfig: options.hasReconfig,
     });
     this.sessions = new SessionTable(options.tick);
     this.answers = new Answers(

@@ -25,6 +25,8 @@ export interface Writer {
 export interface WriteRules {
   /** createTTL is enabled. */
   readonly hasTtls: boolean;
+  /** reconfig is enabled, and a server without others says that it cannot. */
+  readonly hasReconfig: boolean;
   /** An ip in an ACL is one address, without `/bits` (3.4). */
   readonly isIpExact?: boolean;
   /** First and last character of each forbidden range are allowed (3.4, whose PathUtils has < for <=). */
@@ -56,6 +58,7 @@ export const writeCodes: ReadonlySet<number> = new Set([
   ops.setData,
   ops.setAcl,
   ops.check,
+  ops.reconfig,
 ].map(({ code }) => code));
 
 const ttlLimit = 0xff_ffff_ffffn;
@@ -89,8 +92,11 @@ export class Planner {
         return this.#setAcl(request, who);
       case ops.check.code:
         return this.#check(request, who);
+      default:
+        throw this.#rules.hasReconfig
+          ? new Refusal(errors.Unimplemented)
+          : new Refusal(errors.ReconfigDisabled);
     }
-    throw new Refusal(errors.Unimplemented);
   }
 
   /** The changes of several writes, of which each sees those before it; or which one cannot be, and why. */

@@ -72,6 +72,7 @@ export class TestServer implements AsyncDisposable {
       maxSessionTimeout: options.maxSessionTimeout ?? 60_000,
       reapInterval: options.reapInterval ?? 60_000,
       hasTtls: options.ttl ?? true,
+      hasReconfig: options.reconfig ?? false,
       maxPacket: options.maxPacket ?? maxRequestBytes,
     }, this.#environment);
     this.#mischief = new Mischief(this.#engine);

@@ -27,6 +27,8 @@ export interface TestServerOptions {
   reapInterval?: number;
   /** Whether TTL nodes are enabled, which they are not on a real server by default; default true. */
   ttl?: boolean;
+  /** Whether reconfig is enabled, in which case the answer is Unimplemented, as a server without others gives; default false. */
+  reconfig?: boolean;
   /** Longest request to take; default 1,048,575. */
   maxPacket?: number;
 }

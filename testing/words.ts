@@ -31,6 +31,8 @@ const words: Record<string, (engine: Engine) => string> = {
       return ` /${peer.line.remote}:0[1](queued=0,recved=${received},` +
         `sent=${sent},sid=${hex(id)},lop=NA,to=${timeout})\n`;
     }).join("") + "\n",
+  envi: ({ profile }) =>
+    `Environment:\nzookeeper.version=${profile.release}-embedded, built on zklock\n`,
   mntr: (engine) =>
     Object.entries(figures(engine)).map(([key, value]) => `${key}\t${value}\n`)
       .join(""),

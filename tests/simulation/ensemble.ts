@@ -36,6 +36,8 @@ export interface EnsembleOptions {
   isStrict: boolean;
 }
 
+const rules = { ...profiles["3.8"], hasTtls: true, hasReconfig: false };
+
 /** Servers that agree. */
 export class Ensemble implements Doors {
   readonly members: readonly Member[];
@@ -54,7 +56,7 @@ export class Ensemble implements Doors {
   #epoch = 0n;
   // What a leader knows; begins anew with each.
   #head = new Replica(profiles["3.8"]);
-  #ledger = new Ledger(this.#head.tree, { hasTtls: true });
+  #ledger = new Ledger(this.#head.tree, rules);
   #sessions: SessionTable;
   #owners = new Map<bigint, Member>();
   #waiting: { entry: Entry; run: () => void }[] = [];
@@ -361,7 +363,7 @@ export class Ensemble implements Doors {
       );
       this.#known.set(id, session);
     }
-    this.#ledger = new Ledger(this.#head.tree, { hasTtls: true });
+    this.#ledger = new Ledger(this.#head.tree, rules);
     this.#ledger.skipTo(this.#epoch << 32n);
   }
 

@@ -35,7 +35,7 @@ export async function startReal(): Promise<Host> {
 
 /** The embedded server, as it is when nobody sets it up. */
 export async function startEmbedded(): Promise<Host> {
-  const server = await TestServer.start({ version: "3.8" });
+  const server = await TestServer.start({ version: "3.8", reconfig: true });
   return {
     name: "embedded",
     address: server.servers,

@@ -222,7 +222,7 @@ describe("Planner.one() reads flags", () => {
   it("TTLs that are not enabled are not implemented, before their ttl is looked at", () => {
     const write = create("abc", { code: createTtl.code, flags: 5, ttl: 0n });
 
-    const result = errorOf(write, planner({ hasTtls: false, hasReconfig: false }));
+    const result = errorOf(write, planner({ hasTtls: false }));
 
     assertEquals(result, -6);
   });
