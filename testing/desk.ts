@@ -66,7 +66,12 @@ export class Desk {
       place.reply = () => this.#refused(refusal.number);
       return;
     }
-    if (isWrite) return this.#write(place, this.#writes(op, request), request);
+    if (isWrite) {
+      const writes = this.#writes(op, request);
+      // Not one of its parts is at fault: it is answered as a whole.
+      if (writes instanceof Refusal) return this.#write(place, writes);
+      return this.#write(place, writes, request);
+    }
     if (op.code === ops.closeSession.code) {
       return this.#backend.closeSession(this.#peer, this.#done(place));
     }
@@ -83,10 +88,11 @@ export class Desk {
   #writes(op: ops.Operation, request: unknown): Write[] | Refusal {
     if (op.code !== ops.multi.code) return [{ code: op.code, request }];
     const parts = request as readonly ops.Part[];
-    const isMixed = parts.some(({ operation: { code } }) =>
-      !writeCodes.has(code)
+    const { version } = this.#backend.profile;
+    const isBad = parts.some(({ operation: { code, since } }) =>
+      !writeCodes.has(code) || since > version
     );
-    if (isMixed) return new Refusal(errors.MarshallingError);
+    if (isBad) return new Refusal(errors.MarshallingError);
     return parts.map(({ operation: { code }, request }) => ({ code, request }));
   }
 
@@ -110,8 +116,6 @@ export class Desk {
     if (code === ops.multi.code && request !== undefined) {
       const { answers } = this.#backend;
       const parts = request as readonly ops.Part[];
-      const isRead = refused?.index === -1;
-      if (isRead) return { zxid, err: refused!.number };
       const body = refused
         ? answers.wroteNone(parts, refused)
         : answers.wroteAll(parts, results);
