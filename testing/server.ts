@@ -85,7 +85,12 @@ export class TestServer implements AsyncDisposable {
       // Loaded when it is needed: edge workers have no such thing.
       const { listen } = await import("./sockets.ts");
       const accept = (wire: Wire) => server.#acceptWire(wire);
-      server.#listener = await listen(options.port ?? 0, accept);
+      try {
+        server.#listener = await listen(options.port ?? 0, accept);
+      } catch (error) {
+        await server.close();
+        throw error;
+      }
     }
     return server;
   }
