@@ -14,7 +14,7 @@ async function main(args: readonly string[]): Promise<number> {
   let interrupted: number | undefined;
   for (const [name, code] of Object.entries(exitCodes)) {
     process.on(name, () => {
-      // Asked twice: now. The server ends with this process (tests/real/jvm.ts).
+      // Asked twice: now.
       if (interrupted !== undefined) process.exit(code);
       interrupted = code;
       stop.abort(new Error("interrupted"));

@@ -32,7 +32,7 @@ Usage: deno task demo [options]
   --contenders N   how many want the resource, 2 to 99; default 9
   --hold MS        how long each one keeps it, 0 to 4000 ms; default 150
   --shared-session all contenders use one session; default: each has its own
-  --servers LIST   host:port,… of a running ZooKeeper; default: start one here
+  --servers LIST   host:port,… of a running ZooKeeper; default: one in this process
   --help           print this
 
 Exit code: 0, or 1 if two held it at once or anything failed, 2 for bad options.`;

@@ -49,7 +49,7 @@ export async function show(
   print: Print,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await using source = await openSource(options.servers, print, signal);
+  await using source = await openSource(options.servers, print);
   const meter = new Meter();
   await using clients = await Clients.open(
     source.servers,

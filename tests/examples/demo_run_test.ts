@@ -1,0 +1,51 @@
+// The demo as a whole, in a process of its own, without a server.
+// Knows what people see, not how it comes about.
+
+import { assert, assertEquals } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { spawn } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const demo = fileURLToPath(new URL("../../examples/demo.ts", import.meta.url));
+
+/** What it prints, and how it ends. */
+function run(
+  ...args: string[]
+): Promise<{ text: string; code: number | null }> {
+  const env = { ...process.env };
+  delete env.ZOOKEEPER_SERVERS;
+  const child = spawn(process.execPath, ["run", "-A", demo, ...args], { env });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk) => text += chunk);
+  }
+  return new Promise((resolve) => {
+    child.on("close", (code) => resolve({ text, code }));
+  });
+}
+
+describe("The demo", () => {
+  it("needs no server: all checks are ok, and the herd shows in the notifications", async () => {
+    const { text, code } = await run("--contenders", "3", "--hold", "0");
+
+    assertEquals(code, 0);
+    assert(text.includes("notifications 2 against 1"), text);
+    assertEquals(text.match(/^ {2}ok /gm)?.length, 7, text);
+  });
+
+  it("with one session shows the herd in the requests", async () => {
+    const { text, code } = await run("--contenders", "3", "--shared-session");
+
+    assertEquals(code, 0);
+    assert(/requests \d+ against 2/.test(text), text);
+  });
+
+  it("says in one line what to do if nobody answers at --servers", async () => {
+    const { text, code } = await run("--servers", "127.0.0.1:1");
+
+    assertEquals(code, 1);
+    const [last] = text.trim().split("\n").slice(-1);
+    assert(last.includes("without --servers the demo starts one"), text);
+  });
+});
