@@ -86,7 +86,11 @@ export class Ledger {
 
   /** Removes a znode that has outlived its purpose. */
   reap(path: string, time: number): Transaction {
-    const changes: Change[] = [{ type: "delete", path }];
+    return this.enact([{ type: "delete", path }], time);
+  }
+
+  /** Changes that are known to be possible. */
+  enact(changes: readonly Change[], time: number): Transaction {
     return { zxid: ++this.#zxid, time, changes };
   }
 

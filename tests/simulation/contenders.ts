@@ -15,6 +15,8 @@ export interface Part {
   oracles: Oracles;
   client: Client;
   random: Random;
+  /** How long it stays away between two rounds, at most, in ms. */
+  pause: number;
   /** Everybody is asked to stop. */
   isEnding: () => boolean;
 }
@@ -38,7 +40,7 @@ export function sleep({ world, machine }: Part, ms: number): Promise<void> {
 export async function contend(part: Part, lock: Lock): Promise<void> {
   const { random, isEnding } = part;
   while (!isEnding()) {
-    await sleep(part, random.between(0, 400));
+    await sleep(part, random.between(0, part.pause));
     const held = await take(part, lock);
     if (held === null) continue;
     part.oracles.granted(part.machine, held);
@@ -64,7 +66,7 @@ async function take(part: Part, lock: Lock): Promise<HeldLock | null> {
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };
     const isExpected = name === "TimeoutError" ||
-      message === "changed my mind";
+      message === "changed my mind" || code === "SequenceExhausted";
     if (!isExpected) {
       oracles.problem(
         `K5 ${machine.name} acquire rejected: ${code ?? name} ${message}`,

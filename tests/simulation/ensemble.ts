@@ -17,6 +17,7 @@ import {
   type ServerSession,
   SessionTable,
 } from "../../testing/session_table.ts";
+import type { Change } from "../../testing/tree.ts";
 import type { Doors } from "./machine.ts";
 import { type Direction, Messages } from "./messages.ts";
 import { type Entry, Member, type Origin } from "./member.ts";
@@ -200,6 +201,11 @@ export class Ensemble implements Doors {
     const nobody = { session: 0n, identities: [] };
     this.#propose(this.#ledger.write(writes, nobody, this.#time));
     return true;
+  }
+
+  /** Changes the tree, whatever it is like. */
+  enact(changes: readonly Change[]): void {
+    this.#propose(this.#ledger.enact(changes, this.#time));
   }
 
   /** Calls back when everything proposed so far is agreed. */

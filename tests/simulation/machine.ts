@@ -244,7 +244,7 @@ export class Machine implements Environment {
     /** Something was lost for good, or will be sent again before everything else. */
     let hole: "lost" | "kept" | undefined;
     const deliver = (run: () => void) => name === "up" ? run() : this.run(run);
-    const send = (run: () => void) => {
+    return (run) => {
       const from = name === "up" ? this.here : this.#world.now;
       free = Math.max(free, from + this.#delay());
       this.#world.at(free, () => {
@@ -254,14 +254,14 @@ export class Machine implements Environment {
         if (isLost && hole === undefined) hole = keeps ? "kept" : "lost";
         if (!isLost && hole === undefined) return deliver(run);
         if (hole === "kept") {
+          // At once, before what is on its way behind it.
           this.#kept.push(() => {
             hole = undefined;
-            send(run);
+            deliver(run);
           });
         }
       });
     };
-    return send;
   }
 
   #delay(): number {

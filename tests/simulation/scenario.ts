@@ -71,6 +71,10 @@ export interface Scenario {
   isStrict: boolean;
   /** Delay of one way, between a client and a server, and between two servers. */
   delay: [least: number, most: number];
+  /** What the number of the first contender is; 0 but for queues that are nearly used up. */
+  counter: number;
+  /** How long contenders stay away between two rounds, at most. */
+  pause: number;
   /** What happens before everything is healed. */
   duration: number;
   clients: ClientPlan[];
@@ -96,6 +100,8 @@ export function scenarioOf(seed: number): Scenario {
     syncLimit: Math.ceil(random.between(4, 12) * timeout / 4 / tick),
     isStrict: random.chance(0.5),
     delay: [0.1, most],
+    counter: random.chance(0.04) ? 2 ** 31 - random.between(2, 30) : 0,
+    pause: random.pick([400, 400, 400, 6_000]),
     duration,
     clients: clientsOf(new Random(seed, "clients"), servers, timeout),
     faults: isQuiet

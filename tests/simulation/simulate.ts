@@ -29,6 +29,7 @@ export interface Report {
 }
 
 const path = "/locks/l";
+const acl = [{ perms: 31, scheme: "world", id: "anyone" }];
 
 /** Nobody needs longer, once everything is healed: expiry, election, and some for each in the queue. */
 function patienceOf({ timeout, tick, clients }: Scenario): number {
@@ -73,9 +74,11 @@ export async function simulate(
 async function play(empty: Scene, library: Library): Promise<void> {
   const { world, scenario, ensemble, oracles } = empty;
   for (const path of ["/register", "/locks"]) {
-    const acl = [{ perms: 31, scheme: "world", id: "anyone" }];
     const request = { path, data: null, acl, flags: 0 };
     ensemble.operate([{ code: ops.create.code, request }]);
+  }
+  if (scenario.counter > 0 && scenario.lock === "sequential") {
+    useUp(scenario.counter, ensemble);
   }
   const machines = scenario.clients.map((plan) => machineOf(plan, empty));
   const scene = { ...empty, machines };
@@ -111,6 +114,18 @@ async function play(empty: Scene, library: Library): Promise<void> {
     0,
   );
   if (watches > 0) oracles.problem(`K6 ${watches} watches left`);
+}
+
+/** A directory that has seen so many contenders. */
+function useUp(creates: number, ensemble: Ensemble): void {
+  const znode = { data: null, acl, owner: 0n, ttl: 0 };
+  const kind = "persistent";
+  const last = `${path}/last`;
+  ensemble.enact([
+    { type: "create", path, ...znode, kind, creates: 1 },
+    { type: "create", path: last, ...znode, kind, creates },
+    { type: "delete", path: last },
+  ]);
 }
 
 function machineOf(
@@ -155,7 +170,8 @@ function run(
     client.on("state", ({ state }) => world.note(`${plan.name} ${state}`));
     const part = (i: number): Part => {
       const random = world.random(`${plan.name} contender ${i}`);
-      return { world, machine, oracles, client, random, isEnding };
+      const { pause } = scenario;
+      return { world, machine, oracles, client, random, pause, isEnding };
     };
     const isSequential = scenario.lock === "sequential";
     if (plan.isStranger && isSequential) return contendAsCurator(part(0), path);

@@ -68,7 +68,8 @@ function badly(change: (machine: Machine, on: boolean) => void): Strike {
 const strikes: Record<FaultKind, Strike> = {
   "cut": (_, __, machine) => machine.cut(),
   "black hole": badly(({ weather }, on) => {
-    Object.assign(weather, { losesUp: on, losesDown: on, hangs: on });
+    const all = { losesUp: on, losesDown: on, hangs: on, keeps: false };
+    Object.assign(weather, all);
   }),
   // What comes back late does no harm; what goes out late would break the promise's terms.
   "deaf": ({ luck, ...fault }, ...rest) => {
