@@ -28,7 +28,7 @@ import {
   type Op,
   type Session,
 } from "../protocol/mod.ts";
-import { answerTime, wait } from "./patience.ts";
+import { answerTime, pauseTime } from "./patience.ts";
 
 /** A lock that is held, as the lease sees it. */
 export interface Hold {
@@ -71,6 +71,7 @@ export class Lease {
   #beating: { since: Moment; left: number } | undefined;
   #freshening = false;
   #nextBeat = 0;
+  #soonestBeat = 0;
   #tick = 0;
   #timer: (() => void) | undefined;
 
@@ -94,8 +95,21 @@ export class Lease {
    */
   get lasting(): boolean {
     const { remaining } = this;
-    const needed = Math.max(0, this.#usefulIn()) + this.#roundTrip();
+    const needed = Math.max(0, this.usefulIn) + this.#roundTrip();
     return remaining > Math.max(this.period, needed);
+  }
+
+  /**
+   * How long until a heartbeat would move the deadline on; 0 or less for at once.
+   * A frame that left after the one the deadline stands on must be older than
+   * the gap.
+   */
+  get usefulIn(): number {
+    this.#follow();
+    const { mono } = this.#now();
+    const since = this.#since?.mono ?? -Infinity;
+    const next = this.#inside.sentAfter(since)?.mono ?? mono;
+    return next + this.#gap() + 1 - mono;
   }
 
   /** For how long the session will certainly still exist; 0 or less if that is not certain. Read from the clock. */
@@ -137,13 +151,6 @@ export class Lease {
     const since = this.#now();
     await this.#inside.multi(checks, { answerWithin: answerTime(session) });
     this.committed(session, since);
-  }
-
-  /** One heartbeat as soon as it moves the deadline on, for a hold that cannot begin yet. Rejects like renew(). */
-  async strengthen(checks: readonly Op[]): Promise<void> {
-    const useful = this.#usefulIn();
-    if (useful > 0) await wait(this.#client, Math.ceil(useful));
-    await this.renew(checks);
   }
 
   /** One heartbeat for all who wait, in the same write as what they ask now, unless there is fresh news. */
@@ -190,18 +197,6 @@ export class Lease {
   /** The longest that a heartbeat takes, by the delays that are promised. */
   #roundTrip(): number {
     return Math.max(50, this.#client.session.timeout / 10);
-  }
-
-  /**
-   * How long until a heartbeat would move the deadline on: a frame that left
-   * after the one the deadline stands on must be older than the gap.
-   */
-  #usefulIn(): number {
-    this.#follow();
-    const { mono } = this.#now();
-    const since = this.#since?.mono ?? -Infinity;
-    const next = this.#inside.sentAfter(since)?.mono ?? mono;
-    return next + this.#gap() + 1 - mono;
   }
 
   /** Takes note of what the client has: a new session, of which nothing is known, or a new connection. */
@@ -257,6 +252,8 @@ export class Lease {
     if (this.#client.session.state !== "connected") return;
     const since = this.#now();
     this.#nextBeat = since.mono + this.period;
+    // One that is refused at once must not be followed by the next at once.
+    this.#soonestBeat = since.mono + pauseTime(this.#client.session);
     const batches = inBatches([...this.#holds]);
     const beating = this.#beating = { since, left: batches.length };
     for (const holds of batches) {
@@ -312,37 +309,44 @@ export class Lease {
     const { mono } = this.#now();
     const spare = this.remaining - (this.#nextBeat - mono);
     if (spare >= this.period + this.#roundTrip()) return this.#nextBeat;
-    return Math.min(this.#nextBeat, mono + Math.max(0, this.#usefulIn()));
+    const useful = mono + Math.max(0, this.usefulIn);
+    return Math.min(this.#nextBeat, Math.max(useful, this.#soonestBeat));
   }
 
   #plan(): void {
     this.#timer?.();
     this.#timer = undefined;
     if (this.#holds.size === 0) return;
-    const { mono } = this.#now();
-    let next = mono + Math.max(0, this.remaining);
+    const now = this.#now();
+    let next = now.mono + Math.max(0, this.remaining);
     if (this.#client.session.state === "connected") {
       if (this.#beating === undefined) next = Math.min(next, this.#beatAt());
       else if (!this.#doubt) next = Math.min(next, this.#lateAt());
     }
-    const left = Math.max(0, Math.ceil(next - mono));
+    this.#lookIn(Math.max(0, Math.ceil(next - now.mono)));
+    // The process may have stood still since it looked at the clock: then the
+    // timer is as late as that, and the deadline may be over (found by simulation).
+    if (elapsed(now, this.#now()) > 1) this.#lookIn(0);
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer?.();
     const { environment } = this.#client;
-    this.#timer = environment.after(left, () => this.#look(), false);
+    this.#timer = environment.after(ms, () => this.#look(), false);
   }
 }
 
 function inBatches(holds: readonly Hold[]): Hold[][] {
   const batches: Hold[][] = [];
-  let checks = 0;
-  let characters = 0;
+  let [checks, characters] = [Infinity, 0];
   for (const hold of holds) {
-    checks += hold.checks.length;
-    for (const { path } of hold.checks) characters += path.length;
-    const full = checks > batch.checks || characters > batch.characters;
-    if (full || batches.length === 0) {
+    const paths = hold.checks.map(({ path }) => path.length);
+    const length = paths.reduce((sum, one) => sum + one, 0);
+    checks += paths.length;
+    characters += length;
+    if (checks > batch.checks || characters > batch.characters) {
       batches.push([]);
-      checks = hold.checks.length;
-      characters = 0;
+      [checks, characters] = [paths.length, length];
     }
     batches.at(-1)!.push(hold);
   }

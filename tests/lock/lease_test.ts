@@ -272,6 +272,23 @@ describe("Lease.remaining", () => {
     assertEquals(lease.remaining, T - eps - 100 - 2 * (T / 40) - 1);
   });
 
+  it("assumes the largest tick that was told", async () => {
+    const { script, lease } = held();
+    for (const tick of [200, 4_000, 1_000]) lease.useTick(tick);
+    const gap = 4_000 / 2 + 2 * (T / 40);
+    await script.time.pass(1_000);
+    script.send();
+
+    await script.time.pass(gap);
+    lease.committed(script.session, momentOf(script.time));
+    const early = lease.remaining;
+    await script.time.pass(1);
+    lease.committed(script.session, momentOf(script.time));
+
+    assertEquals(early, T - eps - 1_000 - gap);
+    assertEquals(lease.remaining, T - eps - gap - 1);
+  });
+
   it("runs out by the wall clock when the machine slept", () => {
     const { script, lease } = held();
 
@@ -320,20 +337,23 @@ describe("Lease.lasting", () => {
     assertEquals(lease.lasting, false);
   });
 
-  it("becomes true by strengthen(), as soon as a heartbeat helps", async () => {
+  it("becomes true by a heartbeat as soon as that is useful, not before", async () => {
     const script = new ScriptedClient();
     const lease = new Lease(script.client);
     await script.time.pass(0.65 * T);
     script.send();
-    const strong = lease.strengthen([{ op: "check", path: "/a" }]);
+    const wait = lease.usefulIn;
+    const lasting: boolean[] = [];
 
-    await script.time.pass(gap);
-    const early = script.beats.length;
-    await script.time.pass(1);
-    await script.confirm();
-    await strong;
+    for (const ms of [wait - 1, 1]) {
+      await script.time.pass(ms);
+      const beat = lease.renew([{ op: "check", path: "/a" }]);
+      await script.confirm();
+      await beat;
+      lasting.push(lease.lasting);
+    }
 
-    assertEquals([early, lease.lasting], [0, true]);
+    assertEquals([wait, lasting], [gap + 1, [false, true]]);
   });
 });
 
@@ -454,6 +474,23 @@ describe("Lease", () => {
     assert(lease.remaining > stands + 0.2 * T);
   });
 
+  it("keeps a twentieth of the timeout between heartbeats that are refused at once, however near the deadline is", async () => {
+    const { script, hold } = held();
+    const refusal = { number: -127, op: "multi", path: null, zxid: 1n };
+    let beats = 0;
+
+    for (let ms = 0; ms < T; ms += 10) {
+      await script.time.pass(10);
+      for (const { answer } of script.beats.splice(0)) {
+        beats++;
+        answer.reject(new ServerError(refusal));
+      }
+    }
+
+    assertEquals(hold.lost.length, 1);
+    assert(beats > 5 && beats <= 20, `${beats}`);
+  });
+
   it("loses the hold whose check fails, and asks again for the others at once", async () => {
     const { script, lease, hold } = held("/a");
     const other = new ScriptedHold("/b", "/b-fence");
@@ -483,6 +520,17 @@ describe("Lease", () => {
     await script.time.pass(P);
 
     assertEquals(script.beats.map(({ ops }) => ops.length), [500, 500, 1]);
+  });
+
+  it("splits its heartbeat after 262,144 characters of paths", async () => {
+    const { script, lease, hold } = held();
+    lease.remove(hold);
+    const long = "/".padEnd(100_000, "x");
+    for (let i = 0; i < 5; i++) lease.add(new ScriptedHold(long + i));
+
+    await script.time.pass(P);
+
+    assertEquals(script.beats.map(({ ops }) => ops.length), [2, 2, 1]);
   });
 
   it("loses all holds when the session is over, with its reason", () => {
