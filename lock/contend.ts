@@ -12,13 +12,14 @@ import {
   type Warning,
   type WatchEvent,
 } from "../protocol/mod.ts";
+import { strengthen } from "./belief.ts";
 import { lineSoon } from "./directory.ts";
 import { enter } from "./enter.ts";
 import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { Holding } from "./held_lock.ts";
 import { type Lease, leaseOf } from "./lease.ts";
 import { type ContenderName, newId } from "./names.ts";
-import { passing, patiently, pause } from "./patience.ts";
+import { passing, patiently, pauseTime } from "./patience.ts";
 import {
   checksOf,
   disown,
@@ -53,7 +54,7 @@ export async function contend(
 ): Promise<void> {
   try {
     while (!turn.over) {
-      const lost = await new Contender(settings, turn).attempt();
+      const lost = await new Attempt(settings, turn).run();
       if (lost === undefined || turn.over) return;
       if (settings.onSessionLoss === "reject") throw lost;
       warnOfRequeue(turn.client, settings.path, lost);
@@ -69,11 +70,11 @@ export function warnOfRequeue(client: Client, path: string, cause: Error) {
   internalsOf(client).warn({ kind: "requeued", message, path, cause });
 }
 
-/** The place was lost while waiting; the session may live on. */
-type Outcome = "granted" | "left" | LockLostError;
+/** How an attempt ends: an error says that the place was lost, while the session may live on. */
+type End = "granted" | "left" | LockLostError;
 
 /** One attempt: one id, at most one znode, one session. */
-class Contender {
+class Attempt {
   readonly #settings: QueueSettings;
   readonly #turn: Turn;
   readonly #client: Client;
@@ -94,71 +95,65 @@ class Contender {
   }
 
   /** Why the place was lost, if it was; undefined if the turn is over, one way or the other. */
-  async attempt(): Promise<Error | undefined> {
+  async run(): Promise<Error | undefined> {
     const { session, environment } = this.#client;
     const id = newId((bytes) => environment.random(bytes));
     own(this.#client, id);
-    let outcome: Outcome | Error = "left";
+    let end: End | Error = "left";
     try {
-      outcome = await this.#run(id);
+      end = await this.#enter(id);
     } catch (error) {
       const over = error instanceof SessionExpiredError ||
         (session.signal.aborted && error === session.signal.reason);
       if (!over) throw error;
-      outcome = error as Error;
+      end = error as Error;
     } finally {
-      if (outcome !== "granted") disown(this.#client, id);
+      if (end !== "granted") disown(this.#client, id);
     }
-    return outcome instanceof Error ? outcome : undefined;
+    return end instanceof Error ? end : undefined;
   }
 
-  async #run(id: string): Promise<Outcome> {
+  async #enter(id: string): Promise<End> {
     const turn = this.#turn;
     const { session } = this.#client;
     const { path, acl } = this.#settings;
-    const entered = await enter(this.#client, session, {
-      path,
-      id,
-      data: turn.options.data,
-      acl,
-      givenUp: () => turn.over,
-      sleep: () => turn.sleep(),
-    });
+    const entered = await enter(turn, session, { path, id, acl });
     if (entered === null) return "left";
     const { place, line } = entered;
-    let outcome: Outcome = "left";
-    // At once when the turn is given up; what the loop waits for may take long.
-    turn.leave = once(() => leave(this.#client, place));
+    let end: End = "left";
+    turn.entered(() => leave(this.#client, place));
     try {
-      outcome = await this.#wait(place, line);
+      end = await this.#wait(place, line);
     } finally {
-      if (outcome === "left") turn.leave?.();
-      turn.leave = undefined;
+      if (end === "left") turn.leave();
+      else turn.left();
       this.#unwatch();
     }
-    return outcome;
+    return end;
   }
 
   /** Waits until nobody is ahead, looking again at every event, reconnect and doubt. */
-  async #wait(place: Place, listing: Promise<Line>): Promise<Outcome> {
+  async #wait(place: Place, listing: Promise<Line>): Promise<End> {
     const turn = this.#turn;
     let announced = false;
     let line: Line | undefined = await this.#listed(place, listing);
-    for (;; line = await this.#listAgain(place)) {
+    for (;; line = await this.#listed(place)) {
       if (turn.over) return "left";
       place.session.signal.throwIfAborted();
+      // Also what a read-only server shows is no ground to decide anything on.
+      if (place.session.state !== "connected") continue;
       const standing = line?.standingOf(place.name);
       if (standing === undefined) return vanished(place);
       this.#checkNumbers(standing);
       const { order, ahead } = standing;
       const blockers = this.#settings.rule(order, ahead);
       if (blockers.length === 0) {
-        const outcome = await this.#grant(place);
-        if (outcome !== "again") return outcome;
+        const end = await this.#grant(place);
+        if (end !== "again") return end;
         continue;
       }
       if (turn.trying) {
-        turn.leave?.();
+        turn.leave();
         turn.grant(null);
         return "left";
       }
@@ -177,27 +172,31 @@ class Contender {
     }
   }
 
-  async #listAgain(place: Place): Promise<Line | undefined> {
+  /** Undefined if the directory is gone, and our znode with it, or if nobody waits any more. */
+  async #listed(
+    place: Place,
+    listing?: Promise<Line>,
+  ): Promise<Line | undefined> {
+    for (;;) {
+      try {
+        return await (listing ?? this.#list(place));
+      } catch (error) {
+        if (codeOf(error) === "NoNode") return undefined;
+        if (!passing(error)) throw error;
+      }
+      listing = undefined;
+      await this.#turn.rest(pauseTime(place.session));
+    }
+  }
+
+  async #list(place: Place): Promise<Line | undefined> {
+    await this.#turn.connected(place.session);
+    if (this.#turn.over) return undefined;
     place.session.signal.throwIfAborted();
     const line = lineSoon(this.#client, this.#settings.path);
     // In the same write, so that what the list may grant can be believed.
     this.#lease.freshen(checksOf(place));
-    return await this.#listed(place, line);
-  }
-
-  /** Undefined if the directory is gone, and our znode with it. */
-  async #listed(
-    place: Place,
-    listing: Promise<Line>,
-  ): Promise<Line | undefined> {
-    try {
-      return await listing;
-    } catch (error) {
-      if (codeOf(error) === "NoNode") return undefined;
-      if (!passing(error)) throw error;
-      await pause(this.#client, place.session);
-      return await this.#listAgain(place);
-    }
+    return await line;
   }
 
   /** Watches the one ahead. False if it is gone. */
@@ -234,21 +233,18 @@ class Contender {
   }
 
   /** Nobody is ahead: it is ours, if the session certainly lives for a while yet (etcd#11456). */
-  async #grant(place: Place): Promise<Outcome | "again"> {
+  async #grant(place: Place): Promise<End | "again"> {
     const turn = this.#turn;
     if (!this.#lease.lasting) {
       try {
-        await this.#lease.strengthen(checksOf(place));
+        await strengthen(turn, place.session, checksOf(place));
       } catch (error) {
-        const code = codeOf(error);
-        if (code === "NoNode") return vanished(place);
-        if (code !== "ConnectionLoss" && !passing(error)) throw error;
+        if (codeOf(error) === "NoNode") return vanished(place);
+        throw error;
       }
-      if (turn.over) return "left";
-      place.session.signal.throwIfAborted();
-      if (!this.#lease.lasting) return "again";
+      return "again";
     }
-    turn.leave = undefined;
+    turn.left();
     const tenure = new PlaceTenure(this.#client, place, this.#settings.path);
     const { onState } = turn.options;
     turn.grant(new Holding(this.#client, place.session, tenure, onState));
@@ -287,12 +283,4 @@ class Contender {
 function vanished({ path, token }: Place): LockLostError {
   const cause = new Error("somebody deleted it while it was waiting");
   return new LockLostError(path, token, { cause });
-}
-
-function once(run: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) run();
-    done = true;
-  };
 }

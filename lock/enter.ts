@@ -6,7 +6,6 @@ import {
   type Acl,
   type Client,
   codeOf,
-  type Data,
   joinPath,
   momentOf,
   ProtocolError,
@@ -15,9 +14,10 @@ import {
 import { lineSoon, makeDirectory } from "./directory.ts";
 import { leaseOf } from "./lease.ts";
 import { contenderPrefix } from "./names.ts";
-import { passing, patiently, pause, warnOfOrphan } from "./patience.ts";
+import { passing, patiently, pauseTime, warnOfOrphan } from "./patience.ts";
 import { leave, type Place, placeAt } from "./place.ts";
 import type { Line } from "./queue.ts";
+import type { Turn } from "./turn.ts";
 
 /** What is needed to enter. */
 export interface Entry {
@@ -25,35 +25,27 @@ export interface Entry {
   path: string;
   /** Never used before in this session. */
   id: string;
-  data?: Data;
   acl?: readonly Acl[];
-  /** True once there is no point in entering any more; what was made meanwhile is still found. */
-  givenUp(): boolean;
-  /** Resolves when the state of the session may have changed. */
-  sleep(): Promise<void>;
 }
 
 /**
  * Makes the znode and lists the queue, in one round trip: the requests of a
  * session are served in order, so the list is never older than the znode. Null
- * if it was given up and there is nothing to delete. Rejects with a
- * SessionExpiredError if the session ends before, or a ServerError.
+ * if the turn was over before there was anything to delete; what was made
+ * meanwhile is found in any case. Rejects with a SessionExpiredError if the
+ * session ends before, or a ServerError.
  */
 export async function enter(
-  client: Client,
+  turn: Turn,
   session: Session,
-  entry: Entry,
+  { path, id, acl }: Entry,
 ): Promise<{ place: Place; line: Promise<Line> } | null> {
-  const { path, id, data, acl } = entry;
+  const { client, options: { data } } = turn;
   const prefix = joinPath(path, contenderPrefix(id));
   let missing = 0;
   for (;;) {
-    // Nothing is asked for while it would only wait, and perhaps be given up.
-    while (session.state !== "connected" && !entry.givenUp()) {
-      session.signal.throwIfAborted();
-      await entry.sleep();
-    }
-    if (entry.givenUp()) return null;
+    await turn.connected(session);
+    if (turn.over) return null;
     session.signal.throwIfAborted();
     const line = lineSoon(client, path);
     line.catch(() => {}); // Looked at later, or not at all.
@@ -70,9 +62,11 @@ export async function enter(
         if (place) return { place, line: lineSoon(client, path) };
       } else if (code === "NoNode") {
         // Reaped again at once? Once is bad luck.
-        if (missing++ > 2) await pause(client, session);
-        if (!entry.givenUp()) await makeDirectory(client, path, acl);
-      } else if (passing(error)) await pause(client, session);
+        if (missing++ > 2) await turn.rest(pauseTime(session));
+        await patiently(client, session, async () => {
+          if (!turn.over) await makeDirectory(client, path, acl);
+        });
+      } else if (passing(error)) await turn.rest(pauseTime(session));
       else throw error;
     }
   }

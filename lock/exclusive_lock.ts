@@ -3,8 +3,9 @@
 // Used by users.
 
 import { codeOf } from "../protocol/mod.ts";
+import { fencePath } from "./fence.ts";
 import { type Contender, Lock } from "./lock.ts";
-import { fencePath, seize } from "./seize.ts";
+import { seize } from "./seize.ts";
 import type { Turn } from "./turn.ts";
 
 /**

@@ -26,14 +26,19 @@ export function passing(error: unknown): boolean {
   return code === "ThrottledOp" || code === "NotReadOnly";
 }
 
-/** Waits for so many ms, without keeping the process alive. */
-export function wait({ environment }: Client, ms: number): Promise<void> {
-  return new Promise((resolve) => environment.after(ms, resolve, false));
-}
-
-/** Waits before something is asked again. */
-export function pause(client: Client, session: Session): Promise<void> {
-  return wait(client, pauseTime(session));
+/** Waits before something is asked again; not once the client is closed. */
+function pause(client: Client, session: Session): Promise<void> {
+  const { environment, signal } = client;
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = environment.after(pauseTime(session), end, false);
+    signal.addEventListener("abort", end);
+  });
 }
 
 /** Asks again as long as the server puts it off. */
@@ -51,6 +56,35 @@ export async function patiently<T>(
       await pause(client, session);
     }
   }
+}
+
+/**
+ * Lets go of something in the session it belongs to: asks again what the server
+ * put off, and is asked for with the mark `resend`, so that it goes out again
+ * after each reconnect until it is answered. Answers what `ask` does; for an
+ * error that says that it was gone already, whether that can be our own doing;
+ * true if the session ends first, which lets go of everything.
+ */
+export async function untilAnswered(
+  client: Client,
+  session: Session,
+  ask: (resend: () => void) => Promise<boolean>,
+  isGone: (error: ServerError) => boolean,
+): Promise<boolean> {
+  let again = false;
+  const resend = () => void (again = true);
+  while (client.session === session) {
+    try {
+      return await ask(resend);
+    } catch (error) {
+      if (!(error instanceof ServerError)) break; // The session is over.
+      // Sent twice, it may be gone because of the first.
+      if (isGone(error)) return again;
+      if (!passing(error)) throw error;
+      await pause(client, session);
+    }
+  }
+  return true;
 }
 
 /** Says that a znode of ours stays behind; an error of any other kind says that it goes with its session. */

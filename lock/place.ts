@@ -5,15 +5,13 @@
 import {
   baseName,
   type Client,
-  codeOf,
   internalsOf,
   type Op,
-  ServerError,
   type Session,
 } from "../protocol/mod.ts";
 import { resetDirectory } from "./directory.ts";
 import type { Tenure } from "./held_lock.ts";
-import { passing, pause, warnOfOrphan } from "./patience.ts";
+import { untilAnswered, warnOfOrphan } from "./patience.ts";
 import { parseName } from "./names.ts";
 
 /** Our znode. */
@@ -60,22 +58,11 @@ export function disown(client: Client, id: string | null | undefined): void {
  * Its name is never used twice, so doing it twice is as good as once. False if
  * the server says that it was gone already.
  */
-export async function letGo(client: Client, place: Place): Promise<boolean> {
-  let again = false;
-  const resend = () => void (again = true);
-  while (client.session === place.session) {
-    try {
-      await internalsOf(client).delete(place.path, { resend });
-      return true;
-    } catch (error) {
-      // Sent twice, it may be gone because of the first.
-      if (codeOf(error) === "NoNode") return again;
-      if (!(error instanceof ServerError)) break; // The session is over.
-      if (!passing(error)) throw error;
-      await pause(client, place.session);
-    }
-  }
-  return true;
+export function letGo(client: Client, place: Place): Promise<boolean> {
+  return untilAnswered(client, place.session, async (resend) => {
+    await internalsOf(client).delete(place.path, { resend });
+    return true;
+  }, (error) => error.code === "NoNode");
 }
 
 /** Deletes a znode that nobody waits for any more; a warning is all that can come of it. */

@@ -1,12 +1,6 @@
 // Taking a znode that only one can make: try, watch, try again. Everybody who waits wakes each time.
 // Knows the znode, its fence and the turn; no queue.
 // Run by exclusive_lock.ts once for each acquire().
-//
-// A deleted and recreated znode has version 0 again, so nothing about the znode
-// itself tells whose it is. Beside it lies a fence that is never deleted: every
-// grant sets its data to the holder's id, in the same transaction that makes the
-// znode, so the fence's version is the holder's alone. Release and heartbeat
-// check it, and a stale holder can do nothing to its successor's znode.
 
 import {
   type Acl,
@@ -19,17 +13,18 @@ import {
   type Op,
   parentPath,
   ProtocolError,
-  ServerError,
   type Session,
   SessionExpiredError,
   type WatchEvent,
 } from "../protocol/mod.ts";
+import { strengthen } from "./belief.ts";
 import { warnOfRequeue } from "./contend.ts";
 import { LockLostError, SequenceExhaustedError } from "./errors.ts";
+import { FencedTenure, fencePath, type Grant } from "./fence.ts";
 import { Holding, type Tenure } from "./held_lock.ts";
 import { leaseOf } from "./lease.ts";
 import { newId } from "./names.ts";
-import { passing, patiently, pause, warnOfOrphan } from "./patience.ts";
+import { passing, patiently, pauseTime, warnOfOrphan } from "./patience.ts";
 import { warnFrom } from "./queue.ts";
 import type { Turn } from "./turn.ts";
 
@@ -39,18 +34,6 @@ export interface SeizeSettings {
   path: string;
   acl?: readonly Acl[];
   onSessionLoss: "requeue" | "reject";
-}
-
-/** The znode beside a lock that outlives its holders. */
-export function fencePath(path: string): string {
-  return `${path}-fence`;
-}
-
-/** A grant: the znode is ours. */
-interface Grant {
-  readonly session: Session;
-  readonly token: bigint;
-  readonly fenceVersion: number;
 }
 
 /** Tries and waits, and settles the turn. */
@@ -107,16 +90,13 @@ class Seizure {
     const turn = this.#turn;
     let announced = false;
     for (;;) {
-      // Nothing is asked for while it would only wait, and perhaps be given up.
-      while (this.#session.state !== "connected" && !turn.over) {
-        this.#session.signal.throwIfAborted();
-        await turn.sleep();
-      }
+      await turn.connected(this.#session);
       if (turn.over) return;
       this.#session.signal.throwIfAborted();
       this.#free = false;
-      const grant = await this.#try();
-      if (grant) return await this.#granted(grant);
+      const tried = await this.#try();
+      if (tried === "again") continue;
+      if (tried !== "taken") return await this.#granted(tried);
       if (turn.over) return;
       if (turn.trying) return turn.grant(null);
       if (!announced) turn.queued(1);
@@ -134,11 +114,11 @@ class Seizure {
     this.#watching = false;
   }
 
-  /** Makes the znode and sets the fence, as one. Undefined if somebody else has it. */
-  async #try(): Promise<Grant | undefined> {
+  /** Makes the znode and sets the fence, as one. */
+  async #try(): Promise<Grant | "taken" | "again"> {
     const { environment } = this.#client;
     const id = newId((bytes) => environment.random(bytes));
-    const since = momentOf(this.#client.environment);
+    const since = momentOf(environment);
     try {
       const { results } = await this.#client.multi(this.#claim(id));
       leaseOf(this.#client).committed(this.#session, since);
@@ -162,33 +142,28 @@ class Seizure {
     ];
   }
 
-  async #refused(error: unknown, id: string): Promise<Grant | undefined> {
-    const { path } = this.#settings;
+  async #refused(
+    error: unknown,
+    id: string,
+  ): Promise<Grant | "taken" | "again"> {
     const code = codeOf(error);
     if (code === "ConnectionLoss" || error instanceof ProtocolError) {
-      return await this.#search(id) ?? await this.#retry();
+      return await this.#search(id) ?? "again";
     }
     if (passing(error)) {
-      await pause(this.#client, this.#session);
-      return await this.#retry();
+      await this.#turn.rest(pauseTime(this.#session));
+      return "again";
     }
     if (!(error instanceof MultiError)) throw error;
-    if (error.index === 0 && code === "NodeExists") return undefined;
+    if (error.index === 0 && code === "NodeExists") return "taken";
     if (code !== "NoNode") throw error;
-    if (this.#turn.over) return undefined;
-    if (error.index === 0) await this.#makeParent(path);
-    else await this.#makeFence();
-    return await this.#retry();
-  }
-
-  /** Nothing was won and nothing lost. */
-  async #retry(): Promise<Grant | undefined> {
-    const { state, signal } = this.#session;
-    if (this.#turn.over) return undefined;
-    signal.throwIfAborted();
-    if (state === "connected") return await this.#try();
-    await this.#turn.sleep();
-    return await this.#retry();
+    const { index } = error;
+    await patiently(this.#client, this.#session, async () => {
+      if (this.#turn.over) return;
+      if (index === 0) await this.#makeParent();
+      else await this.#makeFence();
+    });
+    return "again";
   }
 
   /** Finds what may have been granted, also if the server puts it off; a warning if it refuses to tell. */
@@ -258,16 +233,18 @@ class Seizure {
     const turn = this.#turn;
     const { path } = this.#settings;
     const tenure = new FencedTenure(this.#client, path, grant);
+    turn.entered(() => this.#giveBack(tenure));
     try {
       await this.#believe(tenure);
       if (grant.fenceVersion >= warnFrom) {
         throw new SequenceExhaustedError(path, grant.fenceVersion);
       }
     } catch (error) {
-      this.#giveBack(tenure);
+      turn.leave();
       throw error;
     }
-    if (turn.over) return this.#giveBack(tenure);
+    if (turn.over) return turn.leave();
+    turn.left();
     const { onState } = turn.options;
     turn.grant(new Holding(this.#client, this.#session, tenure, onState));
   }
@@ -278,28 +255,24 @@ class Seizure {
     );
   }
 
-  /** Until the session certainly lives for a while yet. */
+  /** Until the session is connected and certainly lives for a while yet. */
   async #believe({ path, token, checks }: Tenure): Promise<void> {
     const lease = leaseOf(this.#client);
     for (;;) {
-      // Also after a pause: the lease may be that of another session by now.
+      await this.#turn.connected(this.#session);
       this.#session.signal.throwIfAborted();
       if (this.#turn.over || lease.lasting) return;
       try {
-        await lease.strengthen(checks);
+        await strengthen(this.#turn, this.#session, checks);
       } catch (error) {
-        if (error instanceof MultiError) {
-          throw new LockLostError(path, token, { cause: error });
-        }
-        const code = codeOf(error);
-        if (code !== "ConnectionLoss" && !passing(error)) throw error;
-        await pause(this.#client, this.#session);
+        if (!(error instanceof MultiError)) throw error;
+        throw new LockLostError(path, token, { cause: error });
       }
     }
   }
 
-  async #makeParent(path: string): Promise<void> {
-    const { acl } = this.#settings;
+  async #makeParent(): Promise<void> {
+    const { path, acl } = this.#settings;
     await this.#client.ensurePath(parentPath(path), { acl });
   }
 
@@ -310,79 +283,6 @@ class Seizure {
     } catch (error) {
       const code = codeOf(error);
       if (code !== "NodeExists" && code !== "ConnectionLoss") throw error;
-    }
-  }
-}
-
-/** A znode that is held, and its fence. */
-class FencedTenure implements Tenure {
-  readonly path: string;
-  readonly token: bigint;
-  readonly checks: readonly Op[];
-  readonly #client: Client;
-  readonly #session: Session;
-
-  constructor(client: Client, path: string, grant: Grant) {
-    this.path = path;
-    this.token = grant.token;
-    this.checks = [
-      { op: "check", path },
-      { op: "check", path: fencePath(path), version: grant.fenceVersion },
-    ];
-    this.#client = client;
-    this.#session = grant.session;
-  }
-
-  async letGo(): Promise<boolean> {
-    const { path } = this;
-    let again = false;
-    const resend = () => void (again = true);
-    const ops: Op[] = [this.checks[1], { op: "delete", path }];
-    while (this.#client.session === this.#session) {
-      try {
-        await internalsOf(this.#client).multi(ops, { resend });
-        return true;
-      } catch (error) {
-        if (error instanceof MultiError) {
-          if (error.code === "NoNode" && error.index === 0) {
-            return await this.#letGoWithoutFence();
-          }
-          // Sent twice, it may be gone, or somebody else's, because of the first.
-          const { code } = error;
-          if (code === "NoNode" || code === "BadVersion") return again;
-        }
-        if (!(error instanceof ServerError)) break; // The session is over.
-        if (!passing(error)) throw error;
-        await pause(this.#client, this.#session);
-      }
-    }
-    return true;
-  }
-
-  /**
-   * Somebody deleted the fence. The lock may still be ours: only the transaction
-   * that made it tells now.
-   */
-  async #letGoWithoutFence(): Promise<boolean> {
-    const { path, token } = this;
-    const client = this.#client;
-    const message = `Somebody deleted ${fencePath(path)}: ` +
-      `it must not be, or a stale holder may harm its successor`;
-    internalsOf(client).warn({ kind: "fence-missing", message, path });
-    let again = false;
-    const resend = () => void (again = true);
-    try {
-      const synced = client.sync(path);
-      synced.catch(() => {});
-      const { stat } = await client.getData(path);
-      await synced;
-      if (stat.czxid !== token) return false;
-      await internalsOf(client).delete(path, { resend });
-      return true;
-    } catch (error) {
-      if (codeOf(error) === "NoNode") return again;
-      if (error instanceof ServerError) throw error;
-      return true;
     }
   }
 }

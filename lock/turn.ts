@@ -2,7 +2,12 @@
 // Knows no znodes.
 // Made by lock.ts for each call; the loops of the locks run inside one.
 
-import { type Client, type Data, internalsOf } from "../protocol/mod.ts";
+import {
+  type Client,
+  type Data,
+  internalsOf,
+  type Session,
+} from "../protocol/mod.ts";
 import type { HeldLock, HeldLockState } from "./held_lock.ts";
 import { answerTime } from "./patience.ts";
 
@@ -27,13 +32,12 @@ export class Turn {
   /** Do not wait behind others: null at the first reply that shows one. */
   readonly trying: boolean;
   readonly result: Promise<HeldLock | null>;
-  /** Deletes what stands for us in the queue; set by the loop while there is something. */
-  leave: (() => void) | undefined;
   #over = false;
   #settle!: { resolve(held: HeldLock | null): void; reject(e: unknown): void };
-  #stop: Array<() => void> = [];
+  readonly #stop = new Set<() => void>();
   #wake: (() => void) | undefined;
   #awake = false;
+  #leave: (() => void) | undefined;
 
   constructor(client: Client, options: AcquireOptions, trying: boolean) {
     this.client = client;
@@ -59,8 +63,25 @@ export class Turn {
   fail(reason: unknown): void {
     if (!this.#end()) return;
     this.#settle.reject(reason);
-    this.leave?.();
+    this.leave();
     this.wake();
+  }
+
+  /** Something on the server stands for us now, and this deletes it: at once when the turn fails, whatever the loop waits for. */
+  entered(leave: () => void): void {
+    this.#leave = leave;
+  }
+
+  /** Deletes it, if there still is something. */
+  leave(): void {
+    const leave = this.#leave;
+    this.#leave = undefined;
+    leave?.();
+  }
+
+  /** It is the holder's from now on, or gone. */
+  left(): void {
+    this.#leave = undefined;
   }
 
   /** There may be news. Kept until somebody sleeps. */
@@ -76,6 +97,33 @@ export class Turn {
     }
     this.#wake = undefined;
     this.#awake = false;
+  }
+
+  /** Resolves after so many ms, or when nobody waits any more. */
+  rest(ms: number): Promise<void> {
+    if (this.#over || ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        this.#stop.delete(end);
+        resolve();
+      };
+      const { environment } = this.client;
+      const cancel = environment.after(Math.ceil(ms), end, false);
+      this.#stop.add(end);
+    });
+  }
+
+  /**
+   * Resolves when this session can be read and written, or nobody waits any more:
+   * nothing is asked for while it would only wait, and perhaps be given up.
+   * Throws when the session is over.
+   */
+  async connected(session: Session): Promise<void> {
+    while (session.state !== "connected" && !this.#over) {
+      session.signal.throwIfAborted();
+      await this.sleep();
+    }
   }
 
   /** Tells the caller that it has to wait. */
@@ -95,7 +143,7 @@ export class Turn {
       return this.fail(timedOut(0));
     }
     if (signal) this.#listen(signal);
-    this.#stop.push(client.on("state", ({ state }) => {
+    this.#stop.add(client.on("state", ({ state }) => {
       if (client.signal.aborted) this.fail(client.signal.reason);
       else if (timeout === 0) this.fail(timedOut(0));
       // While there is no connection there is no news.
@@ -106,14 +154,14 @@ export class Turn {
       const late = () => this.fail(timedOut(timeout));
       // 0 is "by the first reply", which a sick server may never send.
       const wait = timeout || answerTime(session);
-      this.#stop.push(environment.after(wait, late, false));
+      this.#stop.add(environment.after(wait, late, false));
     }
   }
 
   #listen(signal: AbortSignal): void {
     const abort = () => this.fail(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    this.#stop.push(() => signal.removeEventListener("abort", abort));
+    this.#stop.add(() => signal.removeEventListener("abort", abort));
   }
 
   /** False if it had ended before. */
@@ -121,7 +169,7 @@ export class Turn {
     if (this.#over) return false;
     this.#over = true;
     for (const stop of this.#stop) stop();
-    this.#stop = [];
+    this.#stop.clear();
     return true;
   }
 }
