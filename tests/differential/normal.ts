@@ -65,7 +65,8 @@ export function reply(
   if (rest.length === 0 && (header.err !== 0 || op?.reply === r.Empty)) {
     return found;
   }
-  const body = op && header.err === 0 ? parsed(op.reply, rest) : undefined;
+  // Also with an error: a multiRead that fails in the middle has what it got so far.
+  const body = op ? parsed(op.reply, rest) : undefined;
   if (body === undefined) return { ...found, body: `0x${hexOf(rest)}` };
   const { value, dropped } = normal(body, terms);
   return { ...found, size: frame.length - dropped, body: value };
