@@ -12,6 +12,7 @@ import {
 import { LockLostError } from "./errors.ts";
 import type { HeldLock } from "./held_lock.ts";
 import { leaseOf } from "./lease.ts";
+import { warnOfOrphan } from "./patience.ts";
 import { type AcquireOptions, checkAcquireOptions, Turn } from "./turn.ts";
 
 /** Options of a lock. */
@@ -98,15 +99,21 @@ export abstract class Lock {
     return this.#begin(options, false) as Promise<HeldLock>;
   }
 
-  /** The lock if nobody is ahead, else null, after one round trip. Rejects like acquire(). */
+  /**
+   * The lock if nobody is ahead, else null: after one round trip, but for the
+   * first use of a path, whose znodes are made then. While there is no connection
+   * it waits for one. Rejects like acquire().
+   */
   tryAcquire(options: AcquireOptions = {}): Promise<HeldLock | null> {
     return this.#begin(options, true);
   }
 
   /**
-   * Acquires, works, releases. Settles when `work` has settled and the lock is
-   * given back; rejects with a LockLostError if the lock was lost by then (its
-   * `cause` is what `work` threw, if it did).
+   * Acquires, works, releases; settles as `work` did. Rejects with a
+   * LockLostError if the lock was lost by then (its `cause` is what `work` threw,
+   * if it did). The server is asked, so it waits for the answer to the release,
+   * for min(timeout/3, 5 s); without a connection it does not wait: then the
+   * lock was held by the clock, and the znode goes when the server can be reached.
    */
   async run<T>(
     work: (held: HeldLock) => T | Promise<T>,
@@ -119,15 +126,15 @@ export abstract class Lock {
     } catch (error) {
       done = { error };
     }
-    const lost = held.state === "lost"
-      ? held.signal.reason as LockLostError
-      : undefined;
-    if (lost) {
-      const cause = "error" in done ? done.error : lost.cause;
+    if (!await this.#giveBack(held)) {
+      const { reason } = held.signal;
+      const cause = "error" in done
+        ? done.error
+        : reason instanceof LockLostError
+        ? reason.cause
+        : new Error("it was gone when it was to be released");
       throw new LockLostError(held.path, held.token, { cause });
     }
-    // What became of the work matters more than what becomes of the znode.
-    await held[Symbol.asyncDispose]();
     if ("error" in done) throw done.error;
     return done.value;
   }
@@ -137,6 +144,30 @@ export abstract class Lock {
 
   /** @ignore Runs until the turn is over, and never rejects. For the library only. */
   protected abstract take(turn: Turn): Promise<void>;
+
+  /** False if it was lost. Not knowing is no reason to make anybody wait, nor to call it lost. */
+  async #giveBack(held: HeldLock): Promise<boolean> {
+    if (held.state === "lost") return false;
+    const { client } = this;
+    let stop = () => {};
+    const away = new Promise<true>((resolve) => {
+      const look = () => {
+        if (client.session.state !== "connected") resolve(true);
+      };
+      stop = client.on("state", look);
+      look();
+    });
+    // What became of the work matters more than what becomes of the znode.
+    const released = held.release().catch((cause) => {
+      warnOfOrphan(client, held.path, cause);
+      return true;
+    });
+    try {
+      return await Promise.race([released, away]);
+    } finally {
+      stop();
+    }
+  }
 
   #begin(options: AcquireOptions, trying: boolean): Promise<HeldLock | null> {
     try {
