@@ -275,7 +275,11 @@ export class Generator {
       case "getChildren2":
         return { path, watch };
       case "addWatch":
-        return { path, mode: dice.pick([0, 0, 0, 1, 1, 1, 2, -1]) };
+        // With a watch on null, 3.8.0 did not close the connection when its session moved on.
+        return {
+          path: path ?? "/@",
+          mode: dice.pick([0, 0, 0, 1, 1, 1, 2, -1]),
+        };
       case "checkWatches":
       case "removeWatches":
         return { path, type: dice.pick([1, 1, 2, 2, 3, 3, 3, 4, 5, 0, 6]) };
