@@ -26,7 +26,8 @@ export interface Znode {
   aversion: number;
   /** Children created so far: what the next sequential name is made of. */
   creates: number;
-  readonly children: Set<string>;
+  /** Changed by the tree alone; those who have none share one set. */
+  children: Set<string>;
 }
 
 /** One change of the tree. A transaction has none, one or, in a multi, several. */
@@ -59,6 +60,8 @@ const everybody: readonly Acl[] = [{
 }];
 const readers: readonly Acl[] = [{ perms: 1, scheme: "world", id: "anyone" }];
 const nothing = new Uint8Array(0);
+/** A set of its own for each znode is most of what a crowd of them costs. */
+const childless: Set<string> = new Set();
 
 /** What differs between the versions of ZooKeeper. */
 export interface TreeRules {
@@ -165,7 +168,7 @@ export class Tree {
     const znode = {
       ...{ path, kind, data, acl, owner, ttl, version: 0, aversion: 0 },
       ...{ czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: time, mtime: time },
-      ...{ creates: 0, children: new Set<string>() },
+      ...{ creates: 0, children: childless },
     };
     this.#add(znode, parent);
     // A counter that would go down is left alone, and the rest with it.
@@ -193,6 +196,7 @@ export class Tree {
 
   #add(znode: Znode, parent: Znode): void {
     this.#znodes.set(znode.path, znode);
+    if (parent.children === childless) parent.children = new Set();
     parent.children.add(nameOf(znode.path));
     if (znode.kind !== "ephemeral") return;
     const owned = this.#ephemerals.get(znode.owner);
@@ -213,10 +217,10 @@ export class Tree {
     const znode: Znode = {
       ...{ path, kind: "persistent", data: nothing, acl, owner: 0n, ttl: 0 },
       ...{ czxid: 0n, mzxid: 0n, pzxid: 0n, ctime: 0, mtime: 0 },
-      ...{ version: 0, aversion: 0, creates: 0, children: new Set<string>() },
+      ...{ version: 0, aversion: 0, creates: 0, children: childless },
     };
-    this.#znodes.set(path, znode);
-    if (path !== "/") this.#must(parentOf(path)).children.add(nameOf(path));
+    if (path === "/") this.#znodes.set(path, znode);
+    else this.#add(znode, this.#must(parentOf(path)));
     return znode;
   }
 
