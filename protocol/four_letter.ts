@@ -3,7 +3,8 @@
 // Used by client.ts.
 
 import type { Environment } from "./environment.ts";
-import type { Address } from "./servers.ts";
+import { ConnectionLossError } from "./errors.ts";
+import { type Address, formatAddress } from "./servers.ts";
 import type { TlsOptions, Transport } from "./transport/mod.ts";
 
 /** No answer is longer than this, in bytes. */
@@ -11,7 +12,8 @@ const longest = 1024 * 1024;
 
 /**
  * Sends one word and answers what comes back until the server hangs up. Rejects
- * if it cannot be reached, does not answer in time (ms), or the signal aborts.
+ * with a ConnectionLossError if it cannot be reached or does not answer in time
+ * (ms), or with the signal's reason.
  */
 export async function fourLetterWord(
   word: string,
@@ -38,7 +40,7 @@ export async function fourLetterWord(
   signal?.addEventListener("abort", abort, { once: true });
   const cancel = by.environment.after(
     patience,
-    () => giveUp(new Error(`No answer to ${word} within ${patience} ms`)),
+    () => giveUp(new Error(`no answer within ${patience} ms`)),
   );
   try {
     const socket = await by.transport(
@@ -55,11 +57,20 @@ export async function fourLetterWord(
     socket.write(new TextEncoder().encode(word));
     await ended;
     return text;
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw lost(word, address, cause as Error);
   } finally {
     hangUp();
     cancel();
     signal?.removeEventListener("abort", abort);
   }
+}
+
+function lost(word: string, address: Address, cause: Error) {
+  const message = `Cannot ask ${formatAddress(address)} for ${word}: ` +
+    cause.message;
+  return new ConnectionLossError(word, null, "unknown", { message, cause });
 }
 
 /** The version in an answer to `srvr`, e.g. "3.8.0"; null where the word is not allowed. */

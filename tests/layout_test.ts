@@ -44,7 +44,7 @@ const protocol: Record<string, string> = {
   "connection": "session servers environment transport/mod errors",
   "sessions":
     "connection session host trace pulse requests operations watches environment errors api",
-  "four_letter": "servers environment transport/mod",
+  "four_letter": "servers environment transport/mod errors",
   "multi": "operations requests path znode codes errors api internals",
   "questions":
     "multi operations requests watches path znode codes errors api internals",
