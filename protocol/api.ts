@@ -342,7 +342,7 @@ export interface Client extends AsyncDisposable {
   on(type: "warning", listener: (warning: Warning) => void): () => void;
   /** Keeps the process alive, as is the default. */
   ref(): void;
-  /** Lets the process end although the client is connected. */
+  /** Lets the process end although the client is connected, or connects; an attempt that is under way may hold it for T/3. */
   unref(): void;
   /**
    * Ends session and client: what was asked before is still sent, then the

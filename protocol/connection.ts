@@ -27,6 +27,14 @@ export interface ConnectionSettings {
   tls?: TlsOptions;
 }
 
+/** A timer that is set, and may be set again for the same time. */
+interface Timer {
+  /** Monotonic. */
+  readonly at: number;
+  readonly run: () => void;
+  disarm(): void;
+}
+
 /** No attempt is given less than this, in ms. */
 const shortestAttempt = 250;
 
@@ -38,6 +46,8 @@ export class Connection {
   #session: SessionMachine | undefined;
   #link: Link | undefined;
   #keepAlive = true;
+  /** All that are set, so that keepAlive() reaches them. */
+  readonly #timers = new Set<Timer>();
   #flushing = false;
   #wake: { at: number; cancel: () => void } | undefined;
   #pause: (() => void) | undefined;
@@ -71,16 +81,16 @@ export class Connection {
     this.#hangUp();
   }
 
-  /** Whether the process is to stay alive for this connection. */
+  /** Whether the process is to stay alive for this connection, from now on. */
   keepAlive(wanted: boolean): void {
     this.#keepAlive = wanted;
     const socket = this.#link?.socket;
     if (wanted) socket?.ref?.();
     else socket?.unref?.();
-    const at = this.#wake?.at;
-    this.#wake?.cancel();
-    this.#wake = undefined;
-    if (at !== undefined) this.wakeAt(at);
+    for (const timer of this.#timers) {
+      timer.disarm();
+      this.#arm(timer);
+    }
   }
 
   /** Writes what the session has to say before this turn of the event loop ends. */
@@ -101,18 +111,36 @@ export class Connection {
       if (this.#wake.at <= at) return;
       this.#wake.cancel();
     }
-    const { environment } = this.#settings;
-    const wait = Math.max(0, Math.ceil(at - environment.monotonic()));
-    const cancel = environment.after(wait, () => {
+    const cancel = this.#at(at, () => {
       this.#wake = undefined;
       this.#session?.tick(this.#now());
-    }, this.#keepAlive);
+    });
     this.#wake = { at, cancel };
   }
 
   /** Gives this connection up and tries the next server. */
   disconnect(cause: Error): void {
     if (this.#link !== undefined) this.#ended(this.#link, cause);
+  }
+
+  /** Runs something at this monotonic time, if that is not prevented. */
+  #at(at: number, run: () => void): () => void {
+    const timer: Timer = { at, run, disarm() {} };
+    this.#timers.add(timer);
+    this.#arm(timer);
+    return () => {
+      timer.disarm();
+      this.#timers.delete(timer);
+    };
+  }
+
+  #arm(timer: Timer): void {
+    const { environment } = this.#settings;
+    const wait = Math.max(0, Math.ceil(timer.at - environment.monotonic()));
+    timer.disarm = environment.after(wait, () => {
+      this.#timers.delete(timer);
+      timer.run();
+    }, this.#keepAlive);
   }
 
   #now(): { mono: number; wall: number } {
@@ -124,34 +152,35 @@ export class Connection {
     // The wall clock may say that it is over, while no timer is due yet.
     session.tick(this.#now());
     if (session !== this.#session) return;
-    const { environment, ring } = this.#settings;
-    const { address, pause, circle } = ring.next();
+    const { address, pause, circle } = this.#settings.ring.next();
     const within = this.#attemptTime(circle);
     const open = () => void this.#open(address, within);
     if (pause === 0) return open();
-    this.#pause = environment.after(Math.ceil(pause), open, this.#keepAlive);
+    this.#pause = this.#at(this.#now().mono + pause, open);
   }
 
   async #open(address: Address, within: number): Promise<void> {
-    const { environment, transport, tls } = this.#settings;
+    const { transport, tls } = this.#settings;
     const link: Link = {
       address,
       abort: new AbortController(),
-      attachedInTime: environment.after(within, () => {
+      attachedInTime: this.#at(this.#now().mono + within, () => {
         const why = `${formatAddress(address)} did not answer in ${within} ms`;
         this.#ended(link, failedToConnect(why));
-      }, this.#keepAlive),
+      }),
     };
     this.#link = link;
     try {
       const { signal } = link.abort;
-      const socket = await transport({ ...address, tls, signal }, {
+      const keepAlive = this.#keepAlive;
+      const socket = await transport({ ...address, tls, signal, keepAlive }, {
         data: (bytes) => this.#received(link, bytes),
         close: (error) => this.#ended(link, error),
       });
       if (link !== this.#link) return socket.close();
       link.socket = socket;
       if (!this.#keepAlive) socket.unref?.();
+      else if (!keepAlive) socket.ref?.();
       this.#session?.opened(this.#unsupportedBy(address));
     } catch (error) {
       this.#ended(link, error as Error);

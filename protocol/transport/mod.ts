@@ -41,6 +41,8 @@ export type Transport = (
     port: number;
     tls?: TlsOptions;
     signal: AbortSignal;
+    /** Whether the process is to stay alive for this attempt; default true. */
+    keepAlive?: boolean;
   },
   handlers: SocketHandlers,
 ) => Promise<Socket>;

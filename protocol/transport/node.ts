@@ -7,12 +7,13 @@ import type { Socket, Transport } from "./mod.ts";
 
 /** Connects by TCP, without Nagle's delay: it costs 40 ms a request against a server that delays its ACKs. */
 export const connectNode: Transport = (
-  { host, port, tls, signal },
+  { host, port, tls, signal, keepAlive = true },
   handlers,
 ) => {
   if (tls) return Promise.reject(new TypeError("Cannot connect: no TLS yet"));
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, noDelay: true });
+    if (!keepAlive) socket.unref();
     const abort = () => socket.destroy(signal.reason);
     let failure: Error | undefined;
     let open = false;

@@ -228,13 +228,14 @@ describe("Client.serverVersion()", () => {
       ensemble.server.speaks = false;
       const start = time.monotonic();
 
-      const error = await assertRejects(() =>
-        time.until(client.serverVersion())
+      const error = await assertRejects(
+        () => time.until(client.serverVersion()),
+        ConnectionLossError,
       );
       ensemble.server.speaks = true;
 
       assertEquals([error.message, time.monotonic() - start], [
-        "No answer to srvr within 3000 ms",
+        "Cannot ask zk0:2181 for srvr: no answer within 3000 ms",
         3000,
       ]);
     }),
@@ -252,7 +253,10 @@ describe("Client.serverVersion()", () => {
       const call = client.serverVersion({ signal: stop.signal });
       const first = await assertRejects(() => time.until(call));
       const start = time.monotonic();
-      await assertRejects(() => time.until(client.serverVersion()));
+      await assertRejects(
+        () => time.until(client.serverVersion()),
+        ConnectionLossError,
+      );
       ensemble.server.reception = "accept";
 
       assertEquals([first, time.monotonic() - start], [reason, 3000]);
@@ -305,6 +309,57 @@ describe("onPacket", () => {
 });
 
 describe("Client.ref() and unref()", () => {
+  for (const reception of ["hang", "refuse"] as const) {
+    it(
+      `reach the timers that are set already while a server does ${reception}`,
+      inWorld(1, async ({ ensemble, time, connected }) => {
+        const kept = new Set<{ keepAlive: boolean }>();
+        const dialled: (boolean | undefined)[] = [];
+        const client = await connected({
+          environment: {
+            monotonic: () => time.monotonic(),
+            wall: () => time.wall(),
+            random: (b) => time.random(b),
+            after(ms, run, keepAlive = true) {
+              const timer = { keepAlive };
+              kept.add(timer);
+              const cancel = time.after(ms, () => {
+                kept.delete(timer);
+                run();
+              });
+              return () => {
+                kept.delete(timer);
+                cancel();
+              };
+            },
+          },
+          transport: (address, handlers) => {
+            dialled.push(address.keepAlive);
+            return ensemble.transport(address, handlers);
+          },
+        });
+        const alive = () => [...kept].map(({ keepAlive }) => keepAlive);
+        ensemble.server.reception = reception;
+        ensemble.server.line.cut();
+        await time.pass(20);
+        const before = alive();
+
+        client.unref();
+        const unref = alive();
+        client.ref();
+
+        assertEquals(before.length, 2); // The next try, and the session's end.
+        assertEquals(unref, [false, false]);
+        assertEquals(alive(), [true, true]);
+        client.unref();
+        ensemble.server.reception = "accept";
+        await time.pass(9000);
+        assertEquals(client.session.state, "connected");
+        assertEquals([dialled[0], dialled.at(-1)], [true, false]);
+      }),
+    );
+  }
+
   it(
     "are passed on to timers and sockets, of this and the next connection",
     inWorld(1, async ({ ensemble, time, connected }) => {
