@@ -106,7 +106,8 @@ export class Oracles {
       );
     }
     if (token > this.#lastToken) this.#lastToken = token;
-    const hold = { machine, held, deadline: Infinity };
+    const remaining = machine.look(() => held.remaining);
+    const hold = { machine, held, deadline: machine.here + remaining };
     this.#holds.add(hold);
     held.signal.addEventListener("abort", () => {
       this.#world.note(`${machine.name} ${held.state} ${path}`);
@@ -187,7 +188,9 @@ export class Oracles {
     return this.#nameOf(path, tree.get(path)!.czxid);
   }
 
+  /** Names in a queue are never used twice; an exclusive znode is known by the transaction that made it. */
   #nameOf(path: string, czxid: bigint): string {
+    if (this.#scenario.lock === "sequential") return path;
     return `${path} ${czxid}`;
   }
 }

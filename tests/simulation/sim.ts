@@ -1,55 +1,204 @@
 // deno task sim: plays seeds, and says what was wrong.
-// Only talks; simulate.ts does the work.
+// Only talks, and shares the work out; simulate.ts does it.
 //
-//   --seed N [--trace]     one seed, with its history
-//   --seeds N [--from M]   many
-//   --root FOLDER          the sources to play with; default: these
+//   --seed N [--trace] [--shrink]   one seed: its history, or the least of it that still fails
+//   --seeds N [--from M]            many; default 2000
+//   --jobs N                        in so many processes; default: one for each core
+//   --mutant NAME                   with this mistake in the library, until it is caught
+//   --mutants [--write]             with each; keeps the seeds that catch them
+//   --file FILE                     a scenario of the corpus
+//   --root FOLDER                   the sources to play with; default: these
 
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import process from "node:process";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { scenarioOf } from "./scenario.ts";
-import { type Library, simulate } from "./simulate.ts";
+import { type Mutant, mutants, seedsFile } from "./mutants.ts";
+import { mutated } from "./mutate.ts";
+import { type Scenario, scenarioOf } from "./scenario.ts";
+import { shrink } from "./shrink.ts";
+import { type Library, type Report, simulate } from "./simulate.ts";
 
-const { values } = parseArgs({
+const { values: options } = parseArgs({
   options: {
     seed: { type: "string" },
-    seeds: { type: "string", default: "100" },
+    seeds: { type: "string", default: "2000" },
     from: { type: "string", default: "1" },
+    jobs: { type: "string", default: String(availableParallelism()) },
+    mutant: { type: "string" },
+    mutants: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    file: { type: "string" },
     root: { type: "string" },
     trace: { type: "boolean", default: false },
+    shrink: { type: "boolean", default: false },
   },
 });
-const root = values.root
-  ? pathToFileURL(values.root + "/")
-  : new URL("../../", import.meta.url);
-const library: Library = await import(new URL("mod.ts", root).href);
-const first = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
-const started = performance.now();
-let bad = 0, steps = 0, grants = 0;
-for (let seed = first; seed < first + count; seed++) {
-  const report = await simulate(
-    scenarioOf(seed),
-    library,
-    values.trace ? (line) => console.log(line) : undefined,
+
+/** A seed that catches a mutant is to be found among so many. */
+const patience = 5_000;
+
+async function library(): Promise<Library> {
+  const root = options.root
+    ? pathToFileURL(options.root + "/")
+    : new URL("../../", import.meta.url);
+  return await import(new URL("mod.ts", root).href);
+}
+
+/** What is said of a run that failed. */
+function complaint({ seed, hash, problems }: Report): string {
+  return `seed ${seed} (${hash}): ${problems.join("; ")}`;
+}
+
+async function one(scenario: Scenario): Promise<number> {
+  const subject = options.mutant
+    ? (await mutated(named(options.mutant))).library
+    : await library();
+  const note = options.trace ? console.log : undefined;
+  const report = await simulate(scenario, subject, note);
+  const { hash, steps, grants, problems } = report;
+  console.log(
+    `seed ${scenario.seed}: ${hash}, ${steps} steps, ${grants} grants`,
   );
-  steps += report.steps;
-  grants += report.grants;
-  if (report.problems.length > 0) {
-    bad++;
-    console.log(`seed ${seed} (${report.hash}): ${report.problems.join("; ")}`);
+  if (problems.length === 0) return 0;
+  console.log(complaint(report));
+  if (options.shrink) {
+    const smallest = await shrink(scenario, subject);
+    console.log(JSON.stringify(smallest, null, 2));
   }
-  if (values.seed) {
-    console.log(
-      `seed ${seed}: ${report.hash}, ${report.steps} steps, ${report.grants} grants`,
-    );
+  return 1;
+}
+
+/** Every `step`th seed, in this process. */
+async function some(
+  from: number,
+  count: number,
+  step: number,
+): Promise<number> {
+  const subject = await library();
+  let bad = 0, steps = 0, grants = 0;
+  for (let seed = from; seed < from + count; seed += step) {
+    const report = await simulate(scenarioOf(seed), subject);
+    steps += report.steps;
+    grants += report.grants;
+    if (report.problems.length === 0) continue;
+    bad++;
+    console.log(complaint(report));
+  }
+  console.log(`= ${bad} ${steps} ${grants}`);
+  return bad;
+}
+
+/** Many seeds, shared out. */
+async function many(
+  from: number,
+  count: number,
+  jobs: number,
+): Promise<number> {
+  const started = performance.now();
+  const totals = [0, 0, 0];
+  const shares = Array.from(
+    { length: jobs },
+    (_, i) =>
+      new Promise<void>((done) => {
+        const args = [
+          "--from",
+          `${from + i}`,
+          "--seeds",
+          `${count - i}`,
+          "--jobs",
+          `-${jobs}`,
+        ];
+        if (options.root) args.push("--root", options.root);
+        const script = fileURLToPath(import.meta.url);
+        const child = spawn(process.execPath, [
+          "run",
+          "-A",
+          "--no-check",
+          script,
+          ...args,
+        ], {
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        let text = "";
+        child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+          const lines = (text + chunk).split("\n");
+          text = lines.pop()!;
+          for (const line of lines) {
+            if (!line.startsWith("= ")) console.log(line);
+            else {line.slice(2).split(" ").forEach((n, i) =>
+                totals[i] += Number(n)
+              );}
+          }
+        });
+        child.on("close", (code) => {
+          if (code !== 0) totals[0] ||= 1;
+          done();
+        });
+      }),
+  );
+  await Promise.all(shares);
+  const [bad, steps, grants] = totals;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(
+    `${count} seeds, ${bad} with violations, ${steps} steps, ${grants} grants, ${seconds} s`,
+  );
+  return bad > 0 ? 1 : 0;
+}
+
+function named(name: string): Mutant {
+  const mutant = mutants.find((each) => each.name === name);
+  if (mutant) return mutant;
+  const names = mutants.map((each) => each.name).join(", ");
+  throw new Error(`Cannot play mutant ${name}: there are ${names}`);
+}
+
+/** The first seed that catches a mutant. */
+async function hunt(mutant: Mutant): Promise<Report | undefined> {
+  await using copy = await mutated(mutant);
+  for (let seed = 1; seed <= patience; seed++) {
+    const scenario = scenarioOf(seed);
+    if (mutant.lock && mutant.lock !== scenario.lock) continue;
+    const report = await simulate(scenario, copy.library);
+    if (report.problems.length > 0) return report;
   }
 }
-const seconds = (performance.now() - started) / 1000;
-console.log(
-  `${count} seeds, ${bad} bad, ${steps} steps, ${grants} grants, ${
-    seconds.toFixed(1)
-  } s`,
-);
-process.exit(bad > 0 ? 1 : 0);
+
+async function huntAll(list: readonly Mutant[]): Promise<number> {
+  const seeds: Record<string, number> = JSON.parse(
+    readFileSync(seedsFile, "utf8"),
+  );
+  let escaped = 0;
+  for (const mutant of list) {
+    const report = await hunt(mutant);
+    const found = report
+      ? `caught by seed ${report.seed}: ${report.problems[0]}`
+      : `NOT CAUGHT in ${patience} seeds`;
+    console.log(`${mutant.name.padEnd(8)} ${mutant.what}: ${found}`);
+    if (report) seeds[mutant.name] = report.seed;
+    else escaped++;
+  }
+  if (options.write) {
+    writeFileSync(seedsFile, JSON.stringify(seeds, null, 2) + "\n");
+  }
+  return escaped > 0 ? 1 : 0;
+}
+
+function main(): Promise<number> {
+  const [from, count, jobs] = [options.from, options.seeds, options.jobs].map(
+    Number,
+  );
+  if (options.file) {
+    return one(JSON.parse(readFileSync(options.file, "utf8")));
+  }
+  if (options.seed) return one(scenarioOf(Number(options.seed)));
+  if (options.mutants) return huntAll(mutants);
+  if (options.mutant) return huntAll([named(options.mutant)]);
+  // A share of a larger whole has a negative number of jobs.
+  if (jobs < 0) return some(from, count, -jobs).then(() => 0);
+  return jobs > 1 ? many(from, count, jobs) : some(from, count, 1);
+}
+
+process.exit(await main());
