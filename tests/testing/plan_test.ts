@@ -167,10 +167,14 @@ describe("Planner.one() finds the first error", () => {
     });
   }
 
-  it("an operation that is no write is not implemented", () => {
-    const result = errorOf({ code: ops.ping.code, request: null });
+  it("reconfig is disabled, or enabled where there is nothing to reconfigure", () => {
+    const write = { code: ops.reconfig.code, request: null };
 
-    assertEquals(result, -6);
+    const results = [false, true].map((hasReconfig) =>
+      errorOf(write, planner({ hasReconfig }))
+    );
+
+    assertEquals(results, [-123, -6]);
   });
 });
 
