@@ -56,9 +56,6 @@ const protocol: Record<string, string> = {
     "client internals multi path moment pulse environment transport/mod watches znode codes errors api",
 };
 
-/** Edges that go up, or round, and may only be types: each is a debt. */
-const upwardTypes = new Set<string>([]);
-
 /** Edges that go up when the program runs: the runtime's transport is loaded when it is needed. */
 const lateBound = new Set([
   "protocol/transport/mod.ts → protocol/transport/node.ts",
@@ -124,8 +121,9 @@ function forbidden(from: string, to: string): string | undefined {
     const row = protocol[name];
     if (row === undefined) return "it has no row in the table of protocol/";
     const allowed = row.split(" ").map((other) => `protocol/${other}.ts`);
-    const known = allowed.includes(to) || upwardTypes.has(`${from} → ${to}`);
-    return known ? undefined : "that is not in its row of the table";
+    return allowed.includes(to)
+      ? undefined
+      : "that is not in its row of the table";
   }
   const rooms: Record<string, RegExp> = {
     "mod.ts": /^(protocol|lock)\/mod\.ts$/,
@@ -166,9 +164,6 @@ function complaints(sources: Sources): string[] {
       }
       const why = forbidden(from, to);
       if (why) found.push(`${from} imports ${to}: ${why}`);
-      if (upwardTypes.has(`${from} → ${to}`) && !type) {
-        found.push(`${from} imports ${to}, and not as a type`);
-      }
       if (!type && !(late && lateBound.has(`${from} → ${to}`))) edges.push(to);
     }
     graph.set(from, edges);
@@ -248,20 +243,6 @@ describe("The layout of the library", () => {
     );
 
     assertEquals(upward.filter((edge) => !lateBound.has(edge)), []);
-  });
-
-  it("still needs each of the edges that go up and are types only", () => {
-    const sources = library();
-
-    const unneeded = [...upwardTypes].filter((edge) => {
-      const [from, to] = edge.split(" → ");
-      const targets = importsOf(sources.get(from)!).map(({ specifier }) =>
-        resolved(from, specifier)
-      );
-      return !targets.includes(to);
-    });
-
-    assertEquals(unneeded, []);
   });
 });
 
