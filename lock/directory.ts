@@ -1,6 +1,6 @@
 // The znode under which the contenders of a lock stand: listing it, making it, letting its numbers start again.
 // Knows no contender of ours and no lease.
-// Used by contend.ts and the locks.
+// Used by enter.ts, contend.ts, place.ts and sequential_lock.ts.
 
 import {
   type Acl,

@@ -28,7 +28,7 @@ import type { Turn } from "./turn.ts";
  * ```
  */
 export class ExclusiveLock extends Lock {
-  /** Everybody who wants the lock, in order, the holder first. */
+  /** The holder, or nobody: who waits for this kind of lock leaves no trace on the server. */
   async contenders(): Promise<Contender[]> {
     const { client, path } = this;
     const reading = client.getData(fencePath(path)).catch(() => null);

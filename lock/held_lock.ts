@@ -1,6 +1,6 @@
 // A lock that is held: its token, its signal, its end.
 // Knows no queue; how a kind of lock proves and ends its hold comes in as a Tenure.
-// Made by sequential_lock.ts and exclusive_lock.ts, given to users.
+// Made by contend.ts and seize.ts, given to users.
 
 import {
   type Client,

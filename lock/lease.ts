@@ -1,6 +1,6 @@
 // How long may a lock be believed? One lease per client: heartbeat for all its holds, deadline, doubt.
 // Knows no queue and no kind of lock: a hold is a list of checks and somebody to tell.
-// Used by contend.ts before it grants and by held_lock.ts while it is held.
+// Fed by enter.ts and seize.ts, asked by contend.ts, seize.ts and belief.ts before a grant, and by held_lock.ts after it.
 //
 // The leader of the ensemble alone decides when a session ends, by when it last
 // heard of it, and it hears of a client only every half tick of its followers.

@@ -139,7 +139,7 @@ export abstract class Lock {
     return done.value;
   }
 
-  /** Everybody who wants the lock, in order, the holder first. Empty if nobody does. */
+  /** Who can be seen to want the lock, in order, the holder first. Empty if nobody does. */
   abstract contenders(): Promise<Contender[]>;
 
   /** @ignore Runs until the turn is over, and never rejects. For the library only. */

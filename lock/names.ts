@@ -1,6 +1,6 @@
 // Names of contenders: ours and those of every other client in the field, and the numbers in them.
 // Pure: knows no client.
-// Used by queue.ts to line contenders up, and by contend.ts to name its own.
+// Used by queue.ts to line contenders up, and by enter.ts to name its own.
 
 /** What the name of a contender says. */
 export interface ContenderName {

@@ -1,6 +1,6 @@
 // The rules of a queue: in which order, who is ahead, whom do I wait for?
 // Pure: knows no client.
-// Used by contend.ts.
+// Used by directory.ts to line up what it lists, and by contend.ts.
 
 import { type ContenderName, parseName } from "./names.ts";
 

@@ -19,12 +19,13 @@ import type {
   Warning,
   WatchOptions,
 } from "./api.ts";
+import type { Scope } from "./arguments.ts";
 import type { AddWatchMode, WatcherType } from "./codes.ts";
 import type { Environment } from "./environment.ts";
 import { codeOf, ConnectionLossError } from "./errors.ts";
 import { fourLetterWord, versionIn } from "./four_letter.ts";
 import { type Internals, keepInternals } from "./internals.ts";
-import { multi, multiRead, type Scope } from "./multi.ts";
+import { multi, multiRead } from "./multi.ts";
 import {
   credentialOf,
   keepCredential,

@@ -1,6 +1,6 @@
 // Keeps a session connected: dials one server after the other, moves bytes, runs the one timer.
 // Knows nothing of requests, watches or paths.
-// Made by client.ts, which hands it one session after the other.
+// Made by sessions.ts, which hands it one session after the other.
 
 import { type Environment, momentOf } from "./environment.ts";
 import { ConnectionLossError } from "./errors.ts";

@@ -1,6 +1,6 @@
 // Jute, ZooKeeper's serialization: five primitives, lists, and records made of them.
 // Knows no record of the protocol and no I/O.
-// Used by records.ts for its tables and by session.ts for headers.
+// Used by records.ts for its tables, by outgoing.ts to write and by session.ts to read.
 
 import { ProtocolError } from "./errors.ts";
 

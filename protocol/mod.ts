@@ -33,7 +33,7 @@ export { type Environment, momentOf } from "./environment.ts";
 export * from "./errors.ts";
 export { type Internals, internalsOf } from "./internals.ts";
 export { elapsed, type Moment } from "./moment.ts";
-export { aclOf } from "./multi.ts";
+export { aclOf } from "./arguments.ts";
 export { baseName, joinPath, parentPath, validatePath } from "./path.ts";
 export { goodbye } from "./pulse.ts";
 export type { Acl, ClientInfo, Stat } from "./znode.ts";

@@ -1,6 +1,6 @@
 // Readings of the clock: how long ago was that, and when did we last send before then?
 // Reads no clock itself: moments come in as arguments.
-// Used by session.ts and connection.ts, and by lock/ for its deadline.
+// Read by environment.ts; kept and compared by pulse.ts, and by lock/ for its deadline.
 
 /** One reading of both clocks, in ms. */
 export interface Moment {

@@ -1,6 +1,6 @@
 // Every operation a client may send: its number, its request, its reply, since when; and multi, which is made of others.
 // Knows no sessions, no paths and no I/O.
-// Used by client.ts, which turns method calls into these, and by session.ts, which sends them.
+// Used by questions.ts and multi.ts, which turn method calls into these, and by exchange.ts, which sends them.
 
 import { specialXids } from "./codes.ts";
 import { ProtocolError } from "./errors.ts";

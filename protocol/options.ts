@@ -1,10 +1,11 @@
 // Options of connect(), checked before a byte is sent and filled up with defaults.
-// Knows no sessions; what it makes goes to client.ts.
+// Knows no sessions.
+// Used by client.ts.
 
 import type { Auth, ConnectOptions } from "./api.ts";
 import { permissions } from "./codes.ts";
 import { hostEnvironment } from "./environment.ts";
-import { aclOf, bytesOf, type Scope } from "./multi.ts";
+import { aclOf, bytesOf, type Scope } from "./arguments.ts";
 import { auth, type Operation } from "./operations.ts";
 import { Outgoing } from "./outgoing.ts";
 import { normalizeChroot } from "./path.ts";

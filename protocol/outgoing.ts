@@ -1,6 +1,6 @@
 // The bytes of one turn of the event loop: requests are encoded when they are made and leave in one write.
 // Knows no sockets and no sessions.
-// Used by session.ts.
+// Used by exchange.ts, and by options.ts to see that a credential is not too large.
 
 import { maxRequestBytes } from "./codes.ts";
 import { Writer } from "./jute.ts";

@@ -1,6 +1,6 @@
 // Paths of znodes: what is legal, taking apart and putting together, chroot in and out.
 // Pure: knows no sessions and no records.
-// Used by client.ts on every path that goes out or comes in, by servers.ts and by lock/.
+// Used by arguments.ts and client.ts on every path that goes out or comes in, by servers.ts and by lock/.
 
 /** Characters no server since 3.5 takes: controls, surrogates and private use, specials. Source: PathUtils. */
 // deno-lint-ignore no-control-regex
@@ -56,13 +56,6 @@ export function parentPath(path: string): string {
 /** The last name in a path. */
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** The path and everything above it but the root, topmost first. */
-export function ancestry(path: string): string[] {
-  const paths: string[] = [];
-  for (let p = path; p !== "/"; p = parentPath(p)) paths.unshift(p);
-  return paths;
 }
 
 /** A chroot as it is put in front of paths: "" for none. Throws a TypeError for a bad one. */

@@ -1,6 +1,6 @@
 // When to ping, when a server is dead, when a session is: everything a session knows about time.
 // Reads no clock and sets no timer: moments come in, verdicts go out.
-// Kept by session.ts; lock/ asks it when frames left.
+// Kept by session.ts, told by exchange.ts; lock/ asks it when frames left.
 
 import { type Moment, SentTimes } from "./moment.ts";
 import type { Pending } from "./requests.ts";

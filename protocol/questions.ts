@@ -10,6 +10,14 @@ import type {
   WatchOptions,
 } from "./api.ts";
 import {
+  aclOf,
+  bytesOf,
+  checkWatcher,
+  fullPath,
+  type Scope,
+  versionOf,
+} from "./arguments.ts";
+import {
   type AddWatchMode,
   addWatchModes,
   createFlags,
@@ -20,14 +28,7 @@ import {
 } from "./codes.ts";
 import { ServerError } from "./errors.ts";
 import type { Marks } from "./internals.ts";
-import {
-  aclOf,
-  bytesOf,
-  createPart,
-  fullPath,
-  type Scope,
-  versionOf,
-} from "./multi.ts";
+import { createPart } from "./multi.ts";
 import * as ops from "./operations.ts";
 import { addChroot, stripChroot, validatePath } from "./path.ts";
 import type { Acl, ClientInfo, Stat } from "./znode.ts";
@@ -398,11 +399,6 @@ function watching(
     signal,
     watch: watcher && { watcher, path: full, kind },
   };
-}
-
-function checkWatcher(watcher: unknown): void {
-  if (typeof watcher === "function") return;
-  throw new TypeError(`Cannot watch: not a function: ${watcher}`);
 }
 
 /** Reads one error as an answer. */

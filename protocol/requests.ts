@@ -1,6 +1,6 @@
 // A request on its way: waiting to be sent, or sent and waiting for its reply.
 // Knows no bytes, no sessions and no I/O.
-// Made by client.ts, carried by session.ts.
+// Questions are made by questions.ts and multi.ts; sessions.ts makes a request of each, exchange.ts carries it.
 
 import type { Operation } from "./operations.ts";
 import type { Watcher, WatchKind } from "./watches.ts";

@@ -1,6 +1,6 @@
 // The servers of an ensemble: what a connect string says, whom to try next, how long to wait before.
 // Pure: randomness comes in as an argument, names are resolved by the transport at each connect.
-// Used by client.ts to parse and by connection.ts to choose.
+// Used by options.ts to parse and by connection.ts to choose.
 
 import { normalizeChroot } from "./path.ts";
 

@@ -1,6 +1,6 @@
 // One ZooKeeper session as a state machine: handshake, watches, pings, expiry, reconnect.
 // Knows no sockets, timers, clocks or promises: bytes and moments come in, calls to a Host go out.
-// Driven by connection.ts; client.ts hands it requests.
+// Driven by connection.ts; sessions.ts hands it requests.
 
 import type { Session, SessionState } from "./api.ts";
 import { errorNumbers, eventName, specialXids } from "./codes.ts";

@@ -1,6 +1,6 @@
 // The registry of watches: who wants to hear of which path, and what to tell a server after a reconnect.
 // Knows no sessions, no chroot and no I/O; calls nobody, but says whom to call.
-// Kept by session.ts, which adds a watch in the same step as it reads the reply.
+// Kept by session.ts; exchange.ts adds a watch in the same step as it reads the reply.
 
 import type { ServerEventType } from "./codes.ts";
 
@@ -64,13 +64,6 @@ export class Watches {
     "persistent": new Map(),
     "persistent-recursive": new Map(),
   };
-
-  /** Paths watched, each counted once a kind. */
-  get size(): number {
-    let size = 0;
-    for (const table of Object.values(this.#tables)) size += table.size;
-    return size;
-  }
 
   /** Notes a watch that the server has. */
   add(kind: WatchKind, path: string, watcher: Watcher): void {

@@ -45,15 +45,17 @@ const protocol: Record<string, string> = {
   "sessions":
     "connection session host trace pulse requests operations watches environment errors api",
   "four_letter": "servers environment transport/mod errors",
-  "multi": "operations requests path znode codes errors api internals",
+  "arguments": "path znode codes api",
+  "multi":
+    "arguments operations requests path znode codes errors api internals",
   "questions":
-    "multi operations requests watches path znode codes errors api internals",
+    "multi arguments operations requests watches path znode codes errors api internals",
   "options":
-    "sessions host multi outgoing operations servers path environment transport/mod znode codes api",
+    "sessions host arguments outgoing operations servers path environment transport/mod znode codes api",
   "client":
-    "sessions options questions multi four_letter requests operations watches path environment znode codes errors api internals",
+    "sessions options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals",
   "mod":
-    "client internals multi path moment pulse environment transport/mod watches znode codes errors api",
+    "client internals arguments path moment pulse environment transport/mod watches znode codes errors api",
 };
 
 /** Edges that go up when the program runs: the runtime's transport is loaded when it is needed. */

@@ -1,4 +1,4 @@
-// How bytes travel: one interface for every runtime, and the choice of an implementation.
+// How bytes travel: one interface for every runtime, and the built-in implementation.
 // Knows neither packets nor sessions.
 // Used by connection.ts; users may pass a Transport of their own, e.g. a tunnel.
 
@@ -47,7 +47,7 @@ export type Transport = (
   handlers: SocketHandlers,
 ) => Promise<Socket>;
 
-/** The transport for the runtime we are in: node:net, which Deno, Bun and Node have. */
+/** The transport for the runtime we are in: for now always node:net, which Deno, Bun and Node have. Loaded when it is first used, so that a runtime without it can bring its own. */
 export const pickTransport: Transport = async (address, handlers) => {
   const { connectNode } = await import("./node.ts");
   return await connectNode(address, handlers);

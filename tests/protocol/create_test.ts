@@ -1,14 +1,10 @@
-// What createPart() and its helpers in multi.ts make of data, versions, modes, ttl and chroot.
+// What createPart() and arguments.ts make of data, versions, modes, ttl and chroot.
 // Pure; used by create() as well as inside a multi.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import {
-  bytesOf,
-  createPart,
-  type Scope,
-  versionOf,
-} from "../../protocol/multi.ts";
+import { bytesOf, type Scope, versionOf } from "../../protocol/arguments.ts";
+import { createPart } from "../../protocol/multi.ts";
 import { bytes } from "./wire.ts";
 
 const acl = [{ perms: 31, scheme: "world", id: "anyone" }];

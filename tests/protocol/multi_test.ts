@@ -14,12 +14,12 @@ import {
   ServerError,
 } from "../../protocol/errors.ts";
 import type { Op, ReadOp } from "../../protocol/api.ts";
+import type { Scope } from "../../protocol/arguments.ts";
 import {
   multi,
   multiRead,
   readReads,
   readResults,
-  type Scope,
   writePart,
 } from "../../protocol/multi.ts";
 import type { PartResult } from "../../protocol/operations.ts";

@@ -5,7 +5,6 @@ import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import {
   addChroot,
-  ancestry,
   baseName,
   joinPath,
   normalizeChroot,
@@ -115,12 +114,6 @@ describe("Taking paths apart", () => {
     const names = ["/", "/a", "/a/b-0000000001"].map(baseName);
 
     assertEquals(names, ["", "a", "b-0000000001"]);
-  });
-
-  it("ancestry() lists topmost first and leaves the root out", () => {
-    const lists = ["/", "/a", "/a/b/c"].map(ancestry);
-
-    assertEquals(lists, [[], ["/a"], ["/a", "/a/b", "/a/b/c"]]);
   });
 });
 

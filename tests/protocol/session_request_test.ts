@@ -13,6 +13,7 @@ import { long, record } from "../../protocol/jute.ts";
 import * as ops from "../../protocol/operations.ts";
 import { Stat } from "../../protocol/records.ts";
 import { Bench, names } from "./bench.ts";
+import { listed } from "./watching.ts";
 import { answer, header, joined, statOf } from "./wire.ts";
 
 const acl = [{ perms: 31, scheme: "world", id: "anyone" }];
@@ -318,7 +319,7 @@ describe("SessionMachine.cancel()", () => {
     bench.session.cancel(dropped.pending);
     bench.reply(sent, { stat: statOf() });
 
-    assertEquals(bench.session.watches.size, 0);
+    assertEquals(listed(bench.session.watches), {});
   });
 
   it("of 10,000 that wait leaves the one that was not cancelled, in its place", () => {

@@ -4,9 +4,20 @@
 
 import * as ops from "../../protocol/operations.ts";
 import type { Request } from "../../protocol/requests.ts";
-import type { Watcher, WatchKind } from "../../protocol/watches.ts";
+import type { Watcher, Watches, WatchKind } from "../../protocol/watches.ts";
 import { Bench } from "./bench.ts";
 import { statOf } from "./wire.ts";
+
+/** Paths watched, by kind; kinds without one are left out. */
+export function listed(watches: Watches): Record<string, string[]> {
+  const all: Record<string, string[]> = {};
+  for (const lists of watches.lists(1e9)) {
+    for (const [kind, paths] of Object.entries(lists)) {
+      if (paths.length > 0) all[kind] = [...(all[kind] ?? []), ...paths];
+    }
+  }
+  return all;
+}
 
 /** The watch of a request as questions.ts makes it. */
 export function watch(
