@@ -271,6 +271,74 @@ describe("TestServer, asked by who may not", () => {
   });
 });
 
+/** The body of the reply to a read. */
+async function bodyOf<Q, R>(
+  raw: Raw,
+  op: ops.Operation<Q, R>,
+  request: Q,
+): Promise<R> {
+  const [frame] = await raw.say(requestFrame(60, op, request));
+  const reader = new Reader(frame.subarray(4));
+  r.ReplyHeader.read(reader);
+  return op.reply.read(reader);
+}
+
+describe("TestServer, asked for lists and counts", () => {
+  it("getEphemerals gives one's own by the beginning of their paths, all for /", async () => {
+    await using stage = await Stage.start();
+    const [raw, other] = [await stage.attached(), await stage.attached()];
+    for (const path of ["/a", "/ab", "/b"]) {
+      await raw.ask(ops.create, { path, data: null, acl: open, flags: 1 });
+    }
+    await other.ask(ops.create, {
+      path: "/c",
+      data: null,
+      acl: open,
+      flags: 1,
+    });
+
+    const lists: string[] = [];
+    for (const prefixPath of ["/", "", "/a", "/ab", "/x"]) {
+      const body = await bodyOf(raw, ops.getEphemerals, { prefixPath });
+      lists.push([...body.ephemerals].sort().join());
+    }
+
+    assertEquals(lists, ["/a,/ab,/b", "/a,/ab,/b", "/a,/ab", "/ab", ""]);
+  });
+
+  it("getAllChildrenNumber counts all that is below", async () => {
+    await using stage = await Stage.start();
+    const raw = await stage.attached();
+    for (const path of ["/a", "/a/b", "/a/b/c", "/ab"]) await create(raw, path);
+
+    const counts: number[] = [];
+    for (const path of ["/a", "/a/b/c", "/"]) {
+      const body = await bodyOf(raw, ops.getAllChildrenNumber, { path });
+      counts.push(body.totalNumber);
+    }
+
+    assertEquals(counts, [2, 0, 7]);
+  });
+
+  it("getChildren lists all, in an order that is not always the same", async () => {
+    await using stage = await Stage.start();
+    const raw = await stage.attached();
+    const names = ["a", "b", "c", "d", "e"];
+    await create(raw, "/p");
+    for (const name of names) await create(raw, `/p/${name}`);
+
+    const orders = new Set<string>();
+    const request = { path: "/p", watch: false };
+    for (let i = 0; i < 20; i++) {
+      const { children } = await bodyOf(raw, ops.getChildren, request);
+      assertEquals([...children].sort(), names);
+      orders.add(children.join());
+    }
+
+    assertEquals(orders.size > 5, true);
+  });
+});
+
 describe("TestServer, asked for what a version does not know", () => {
   const since: [ops.Operation, string][] = ops.operations
     .filter(({ since }) => since > "3.4").map((op) => [op, op.since]);

@@ -265,6 +265,17 @@ describe("TestServer's sessions", () => {
     assertEquals(again.welcome, raw.welcome);
   });
 
+  it("need a timer only while there is one", async () => {
+    await using stage = await Stage.start({ reapInterval: 3_600_000 });
+    const reaping = stage.clock.pending;
+
+    const raw = await stage.attached();
+    const open = stage.clock.pending;
+    await raw.say(requestFrame(1, ops.closeSession, null));
+
+    assertEquals([reaping, open, stage.clock.pending], [1, 2, 1]);
+  });
+
   it("end with closeSession: ephemeral znodes go in one transaction, then the connection", async () => {
     await using stage = await start();
     const [raw, other] = [await stage.attached(), await stage.attached()];
