@@ -225,7 +225,21 @@ export interface Client extends AsyncDisposable {
   /** Where time, timers and randomness come from. */
   readonly environment: Environment;
 
-  /** Makes a znode. `zxid` is the transaction that made it, its czxid. Rejects with NodeExists, NoNode (no parent), NoChildrenForEphemerals… */
+  /**
+   * Makes a znode. `zxid` is the transaction that made it, its czxid. Rejects
+   * with NodeExists, NoNode (no parent), NoChildrenForEphemerals…
+   *
+   * @example
+   * ```ts
+   * import { connect } from "@zklock/zklock";
+   *
+   * const zk = await connect("zk1:2181");
+   * await zk.create("/jobs/17", "new", { parents: true });
+   * const mode = "ephemeral-sequential";
+   * const { path } = await zk.create("/jobs/worker-", null, { mode });
+   * console.log(path); // /jobs/worker-0000000001
+   * ```
+   */
   create(
     path: string,
     data?: Data,
@@ -241,7 +255,21 @@ export interface Client extends AsyncDisposable {
   delete(path: string, options?: VersionOptions): Promise<void>;
   /** The Stat of a znode, or null. A watch tells of its creation, deletion and change of data. */
   exists(path: string, options?: WatchOptions): Promise<Stat | null>;
-  /** Data and Stat of a znode. A watch tells of its deletion and change of data; none is left if it rejects. */
+  /**
+   * Data and Stat of a znode. A watch tells of its deletion and change of data;
+   * none is left if it rejects.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "@zklock/zklock";
+   *
+   * const zk = await connect("zk1:2181");
+   * const { data } = await zk.getData("/config", {
+   *   watch: ({ type }) => console.log(`${type}: read it again`),
+   * });
+   * console.log(new TextDecoder().decode(data ?? undefined));
+   * ```
+   */
   getData(
     path: string,
     options?: WatchOptions,
@@ -271,6 +299,15 @@ export interface Client extends AsyncDisposable {
    * with `persistent-recursive` the whole subtree. Needs 3.6. Below 3.9 do not
    * mix it with one-shot watches on the same path: one may replace the other
    * (ZOOKEEPER-4466). Changes during a reconnect are not reported: read again.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "@zklock/zklock";
+   *
+   * const zk = await connect("zk1:2181");
+   * const mode = "persistent-recursive";
+   * await zk.addWatch("/app", ({ type, path }) => console.log(type, path), { mode });
+   * ```
    */
   addWatch(
     path: string,
@@ -312,7 +349,22 @@ export interface Client extends AsyncDisposable {
     },
     options?: CallOptions,
   ): Promise<{ data: Uint8Array | null; stat: Stat }>;
-  /** Does all operations in one transaction. Rejects with a MultiError if one failed: then none was done. */
+  /**
+   * Does all operations in one transaction. Rejects with a MultiError if one
+   * failed: then none was done.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "@zklock/zklock";
+   *
+   * const zk = await connect("zk1:2181");
+   * await zk.multi([
+   *   { op: "check", path: "/config", version: 3 },
+   *   { op: "create", path: "/done/17", data: "paid" },
+   *   { op: "delete", path: "/jobs/17" },
+   * ]);
+   * ```
+   */
   multi(
     ops: readonly Op[],
     options?: CallOptions,
@@ -348,6 +400,15 @@ export interface Client extends AsyncDisposable {
    * Ends session and client: what was asked before is still sent, then the
    * server removes all ephemeral znodes. Tries for min(timeout/3, 5 s) if there
    * is no connection; never rejects; may be called twice.
+   *
+   * @example
+   * ```ts
+   * import { connect } from "@zklock/zklock";
+   *
+   * const zk = await connect("zk1:2181");
+   * await zk.create("/online/host-17", null, { mode: "ephemeral" });
+   * await zk.close(); // it is gone now, not a timeout later
+   * ```
    */
   close(): Promise<void>;
 }
