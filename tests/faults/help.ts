@@ -1,10 +1,11 @@
 // What the fault tests have in common: a server, a proxy, unique paths, waiting for conditions.
 // Must not know a single fault.
-// Used by the tests of this folder.
+// Used by the suites of this folder, and by those of locks.
 
 import type { Client, ConnectOptions, HeldLock } from "../../mod.ts";
 import { connect, ExclusiveLock, SequentialLock } from "../../mod.ts";
 import { FaultProxy } from "../../testing/mod.ts";
+import { connectTo, type Target } from "../targets.ts";
 
 /** Both locks: most promises are the same. */
 export const locks = [SequentialLock, ExclusiveLock] as const;
@@ -96,15 +97,15 @@ export interface Scene {
 
 /** Sets a scene, plays in it, and strikes it whatever happened. */
 export async function scene(
-  servers: string,
+  target: Target,
   options: ConnectOptions,
   play: (scene: Scene) => Promise<void>,
 ): Promise<void> {
-  const proxy = await FaultProxy.start(servers);
+  const proxy = await FaultProxy.start(target.servers);
   const clients: Client[] = [];
   try {
     clients.push(await connect(proxy.servers, options));
-    clients.push(await connect(servers, options));
+    clients.push(await connectTo(target, options));
     const [far, near] = clients;
     await play({ proxy, far, near, path: freshPath() });
   } finally {

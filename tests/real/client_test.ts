@@ -2,13 +2,13 @@
 // Knows no single test.
 
 import { describe } from "@std/testing/bdd";
-import { clientSuite } from "./client_suite.ts";
-import { patienceSuite } from "./client_suite_away.ts";
-import { hostsSuite } from "./client_suite_hosts.ts";
-import { settingsSuite, strictly } from "./client_suite_settings.ts";
-import { firstOf } from "./client_suite_tools.ts";
+import { clientSuite } from "../suites/client_suite.ts";
+import { patienceSuite } from "../suites/client_suite_away.ts";
+import { hostsSuite } from "../suites/client_suite_hosts.ts";
+import { settingsSuite, strictly } from "../suites/client_suite_settings.ts";
+import { firstOf } from "../suites/tools.ts";
+import { defaultTarget, targets } from "../targets.ts";
 import { startServer } from "./server.ts";
-import { defaultTarget, targets } from "./targets.ts";
 
 for (const target of await targets()) clientSuite(firstOf(target));
 

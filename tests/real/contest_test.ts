@@ -7,7 +7,7 @@ import { type Contest, crews, holdContest } from "./contest/contest.ts";
 import { complaintsAbout, type Line, type Rules } from "./contest/history.ts";
 import { startEnsemble } from "./ensemble.ts";
 import type { RealServer } from "./server.ts";
-import { targets } from "./targets.ts";
+import { targets } from "../targets.ts";
 
 const contenders = crews.flatMap((names) => names.split(","));
 const kinds = ["sequential", "exclusive"] as const;

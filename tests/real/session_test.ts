@@ -1,6 +1,6 @@
 // Sessions and the servers behind them: killed, restarted, frozen, down for too long, cut off from the others.
 // Knows its servers by process, so it starts its own.
-// Losing only the connection is in client_suite_away.ts.
+// Losing only the connection is in suites/client_suite_away.ts.
 
 import {
   assert,
@@ -27,7 +27,7 @@ import {
   statesOf,
   until,
   within,
-} from "./client_suite_tools.ts";
+} from "../suites/tools.ts";
 import { type Ensemble, startEnsemble } from "./ensemble.ts";
 import { type RealServer, startServer } from "./server.ts";
 

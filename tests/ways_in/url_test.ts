@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { defaultTarget } from "../real/targets.ts";
+import { defaultTarget } from "../targets.ts";
 
 const target = await defaultTarget();
 const library = fileURLToPath(new URL("../../", import.meta.url));

@@ -15,7 +15,7 @@ import {
   joinPath,
   ServerError,
 } from "../../../protocol/mod.ts";
-import { remove, until, within } from "../client_suite_tools.ts";
+import { remove, until, within } from "../../suites/tools.ts";
 import { type Line, parse } from "./history.ts";
 
 /** The contenders, by process. */

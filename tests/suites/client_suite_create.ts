@@ -11,14 +11,8 @@ import {
 } from "@std/assert";
 import { describe } from "@std/testing/bdd";
 import { type CreateMode, permissions, type Stat } from "../../protocol/mod.ts";
-import {
-  isSince,
-  tester,
-  textOf,
-  until,
-  Wiretap,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+import { isSince, tester, textOf, until, Wiretap } from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 /** The largest body of a request, and what a create puts around its path and data. */
 const largest = 1_048_575;
@@ -255,7 +249,7 @@ function create2Tests(target: Target): void {
 
 /** Our servers look every second for what has had its time. */
 function reapTests(target: Target): void {
-  if (target.server === undefined) return;
+  if (!target.isOurs) return;
   const test = tester(target);
 
   test("a container goes some time after its last child", async ({ zk, root }) => {

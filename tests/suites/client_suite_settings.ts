@@ -4,13 +4,8 @@
 
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { describe } from "@std/testing/bdd";
-import {
-  assertRefused,
-  statesOf,
-  tester,
-  Wiretap,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+import { assertRefused, statesOf, tester, Wiretap } from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 /** What such a server is started with. */
 export const strictly: readonly string[] = [

@@ -1,6 +1,6 @@
-// The client against a real server: every operation, every watch, every error, on every version.
+// The client against a server: every operation, every watch, every error, on every version.
 // Knows no target in particular.
-// Run by client_test.ts for each.
+// Run for each by tests/real/client_test.ts and tests/embedded/.
 
 import { describe } from "@std/testing/bdd";
 import { awaySuite } from "./client_suite_away.ts";
@@ -13,7 +13,7 @@ import { nodesSuite } from "./client_suite_nodes.ts";
 import { persistentSuite } from "./client_suite_persistent.ts";
 import { rightsSuite } from "./client_suite_rights.ts";
 import { watchesSuite } from "./client_suite_watches.ts";
-import type { Target } from "./targets.ts";
+import type { Target } from "../targets.ts";
 
 /** Registers all tests for one target. */
 export function clientSuite(target: Target): void {

@@ -6,7 +6,6 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe } from "@std/testing/bdd";
 import {
   type Client,
-  connect,
   type Data,
   MultiError,
   type ServerEventType,
@@ -18,8 +17,8 @@ import {
   tester,
   textOf,
   type World,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+} from "./tools.ts";
+import { connectTo, type Target } from "../targets.ts";
 
 /** Both forms, and more than one level. */
 const chroots = ["/zoo", "/zoo/two levels"];
@@ -256,7 +255,7 @@ function formTests(target: Target): void {
   const test = tester(target);
 
   test("may end the connect string", async ({ zk, root }) => {
-    const inside = await connect(`${target.servers}${root}`);
+    const inside = await connectTo(target, {}, root);
     try {
       await inside.create("/a");
     } finally {

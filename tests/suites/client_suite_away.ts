@@ -31,8 +31,8 @@ import {
   throughProxy,
   until,
   within,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+} from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 export function awaySuite(target: Target): void {
   describe("A lost connection", () => {

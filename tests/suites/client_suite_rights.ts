@@ -14,7 +14,6 @@ import {
   type Acl,
   AuthFailedError,
   type Client,
-  connect,
   permissions,
 } from "../../protocol/mod.ts";
 import {
@@ -27,8 +26,8 @@ import {
   textOf,
   throughProxy,
   until,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+} from "./tools.ts";
+import { connectTo, type Target } from "../targets.ts";
 
 const { read, write, create, delete: remove, admin, all } = permissions;
 
@@ -279,7 +278,7 @@ function optionTests(target: Target): void {
 
     const error = await assertRejects(
       // So that a client which should not be is not left behind.
-      async () => await (await connect(target.servers, { auth })).close(),
+      async () => await (await connectTo(target, { auth })).close(),
       AuthFailedError,
     );
 

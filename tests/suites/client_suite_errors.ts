@@ -23,8 +23,8 @@ import {
   tester,
   until,
   Wiretap,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+} from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 export function errorsSuite(target: Target): void {
   describe("ServerError", () => codeTests(target));

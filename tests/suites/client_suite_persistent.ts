@@ -5,8 +5,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe } from "@std/testing/bdd";
 import type { AddWatchMode, WatcherType } from "../../protocol/mod.ts";
-import { assertRefused, Ear, isSince, tester } from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+import { assertRefused, Ear, isSince, tester } from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 /** addWatch() came with 3.6, the other two with 3.5. */
 export function persistentSuite(target: Target): void {

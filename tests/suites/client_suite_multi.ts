@@ -15,8 +15,8 @@ import {
   type Op,
   type OpResult,
 } from "../../protocol/mod.ts";
-import { isSince, tester, textOf, Wiretap } from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+import { isSince, tester, textOf, Wiretap } from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 export function multiSuite(target: Target): void {
   describe("Client.multi()", () => {

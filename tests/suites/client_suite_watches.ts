@@ -5,14 +5,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { describe } from "@std/testing/bdd";
 import type { Client, Warning, Watcher } from "../../protocol/mod.ts";
-import {
-  assertRefused,
-  Ear,
-  Gathering,
-  isSince,
-  tester,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+import { assertRefused, Ear, Gathering, isSince, tester } from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 /** A call that leaves a watch on `<root>/a`, and what it hears of each change. */
 interface Row {
@@ -249,7 +243,7 @@ function orderTests(target: Target): void {
   const test = tester(target);
 
   test("fires before the reply to the change that fired it, and in its turn", async ({ root, open }) => {
-    const network = new Gathering();
+    const network = new Gathering(target);
     const zk = await open({ transport: network.transport });
     const order: string[] = [];
     const watch: Watcher = ({ type }) => void order.push(type);
@@ -275,7 +269,7 @@ function orderTests(target: Target): void {
   });
 
   test("fires after the reply to a create() that came before", async ({ root, open }) => {
-    const network = new Gathering();
+    const network = new Gathering(target);
     const zk = await open({ transport: network.transport });
     const order: string[] = [];
     const watch: Watcher = ({ type }) => void order.push(type);

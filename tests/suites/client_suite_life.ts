@@ -28,8 +28,8 @@ import {
   Wiretap,
   within,
   type World,
-} from "./client_suite_tools.ts";
-import type { Target } from "./targets.ts";
+} from "./tools.ts";
+import type { Target } from "../targets.ts";
 
 export function lifeSuite(target: Target): void {
   describe("CallOptions.signal", () => signalTests(target));

@@ -1,6 +1,6 @@
 // Several hosts, some of them of no use; addresses of every form; connect() that fails; a process that ends.
 // Knows no version: one server is enough.
-// Run by client_test.ts once.
+// Run once for real servers, once for embedded ones: by client_test.ts.
 
 import {
   assert,
@@ -16,9 +16,9 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { connect, ConnectionLossError } from "../../protocol/mod.ts";
 import { FaultProxy } from "../../testing/mod.ts";
-import { tester, within } from "./client_suite_tools.ts";
-import { freePorts } from "./ports.ts";
-import type { Target } from "./targets.ts";
+import { tester, within } from "./tools.ts";
+import { freePorts } from "../real/ports.ts";
+import type { Target } from "../targets.ts";
 
 export function hostsSuite(target: Target): void {
   describe("connect()", () => {

@@ -1,14 +1,12 @@
-// What the tests of the client share: a world of their own each, an ear for events, waiting with a deadline.
+// What tests of clients and locks share: a world of their own each, an ear for events, waiting with a deadline.
 // Knows no single operation's meaning.
-// Used by client_suite*.ts, session_test.ts and contest_test.ts.
+// Used by the suites, and by tests of real servers.
 
 import { assertEquals, AssertionError, assertRejects } from "@std/assert";
 import { it } from "@std/testing/bdd";
-import { connect as dial } from "node:net";
 import {
   type Auth,
   type Client,
-  connect,
   type ConnectOptions,
   type ErrorCode,
   joinPath,
@@ -20,13 +18,14 @@ import {
   type WatchEvent,
 } from "../../protocol/mod.ts";
 import { FaultProxy } from "../../testing/mod.ts";
-import type { Target } from "./targets.ts";
+import { pickTransport } from "../../protocol/transport/mod.ts";
+import { connectTo, type Target } from "../targets.ts";
 
 /** What a test has: a client, and a znode that nobody else knows. */
 export interface World {
   zk: Client;
   root: string;
-  /** One more client, closed at the end. */
+  /** One more client, closed at the end. With `servers` it goes there, over TCP. */
   open(options?: ConnectOptions, servers?: string): Promise<Client>;
 }
 
@@ -40,11 +39,10 @@ export async function inWorld(
   options: ConnectOptions = {},
 ): Promise<void> {
   const clients: Client[] = [];
-  const open = async (more: ConnectOptions = {}, servers = target.servers) => {
-    const client = await connect(servers, {
-      sessionTimeout: patience,
-      ...more,
-    });
+  const open = async (more: ConnectOptions = {}, servers?: string) => {
+    const to = servers ? { ...target, servers, transport: undefined } : target;
+    const all = { sessionTimeout: patience, ...more };
+    const client = await connectTo(to, all);
     clients.push(client);
     return client;
   };
@@ -56,15 +54,15 @@ export async function inWorld(
   } finally {
     await Promise.all(clients.map((client) => client.close()));
     // A server of ours dies with everything in it.
-    if (target.server === undefined) await clear(target, root);
+    if (!target.isOurs) await clear(target, root);
   }
 }
 
 /** A credential for tests; what is closed to others is open to it, so that it can be removed. */
 export const anna: Auth = { scheme: "digest", auth: "anna:secret" };
 
-async function clear({ servers }: Target, root: string): Promise<void> {
-  const zk = await connect(servers, { auth: [anna] });
+async function clear(target: Target, root: string): Promise<void> {
+  const zk = await connectTo(target, { auth: [anna] });
   try {
     await remove(zk, root);
   } finally {
@@ -245,27 +243,24 @@ export class Wiretap {
  * piece, as a busy network may.
  */
 export class Gathering {
+  readonly #inner: Transport;
   #held: Uint8Array[] | undefined;
   #deliver = (_: Uint8Array) => {};
 
   /** For connect(). */
-  readonly transport: Transport = ({ host, port }, handlers) => {
+  readonly transport: Transport = (address, handlers) => {
     this.#deliver = (bytes) => handlers.data(bytes);
-    return new Promise((resolve, reject) => {
-      const socket = dial({ host, port, noDelay: true });
-      socket.on("connect", () =>
-        resolve({
-          write: (bytes) => void socket.write(bytes),
-          close: () => void socket.destroy(),
-        }));
-      socket.on("data", (bytes) => {
-        if (this.#held) this.#held.push(bytes.slice());
-        else handlers.data(bytes);
-      });
-      socket.on("error", reject);
-      socket.on("close", () => handlers.close());
-    });
+    const data = (bytes: Uint8Array) => {
+      if (this.#held) this.#held.push(bytes.slice());
+      else handlers.data(bytes);
+    };
+    return this.#inner(address, { ...handlers, data });
   };
+
+  /** In front of the target's own. */
+  constructor({ transport }: Target) {
+    this.#inner = transport ?? pickTransport;
+  }
 
   /** Holds back from now on. */
   hold(): void {

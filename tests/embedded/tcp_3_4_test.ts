@@ -1,0 +1,7 @@
+// Every suite against the embedded server over TCP, as 3.4.
+// Knows no single test.
+
+import { everySuite } from "../suites/every_suite.ts";
+import { embeddedTarget } from "../targets.ts";
+
+everySuite(await embeddedTarget("3.4", "over TCP"));
