@@ -84,6 +84,7 @@ async function work(part: Part, held: HeldLock): Promise<void> {
     const ms = Math.min(random.between(1, 1_500), end - machine.here + 1);
     await sleep(part, ms);
     if (random.chance(0.5)) write(part, held);
+    if (random.chance(0.3)) await append(part, held);
   }
 }
 
@@ -101,6 +102,25 @@ function write(part: Part, held: HeldLock): void {
     });
   } catch (error) {
     oracles.problem(`K3 ${machine.name} guard threw: ${error}`);
+  }
+}
+
+/** Adds to a list, slowly: read, wait, write. Only a lock keeps what others add meanwhile. */
+async function append(part: Part, held: HeldLock): Promise<void> {
+  const { client, random, machine, oracles } = part;
+  const element = `${machine.name}:${random.bits()}`;
+  try {
+    const { data } = await client.getData("/list");
+    await sleep(part, random.between(0, 300));
+    const list = [new TextDecoder().decode(data ?? undefined), element].join(
+      " ",
+    );
+    await held.guard([{ op: "setData", path: "/list", data: list }]);
+    oracles.acknowledged(element);
+  } catch (error) {
+    const { code, message } = error as Error & { code?: string };
+    if (honest.has(code ?? "")) return;
+    oracles.problem(`K4 ${machine.name} append rejected: ${code} ${message}`);
   }
 }
 

@@ -38,10 +38,8 @@ export class Machine implements Environment {
   readonly weather: Weather;
   /** Timers that are set. */
   timers = 0;
-  /** Connections tried. */
-  dials = 0;
-  /** Packets' worth of chunks written. */
-  writes = 0;
+  /** Most writes and dials in one second of the world. */
+  busiest = 0;
   /** Chance that reading a clock finds that the process stood still just before, and for how long at most. */
   hiccups = { chance: 0, most: 0 };
   readonly #world: World;
@@ -52,6 +50,8 @@ export class Machine implements Environment {
   /** The clock shows so much more, and runs so much faster, than the world's. */
   readonly #offset: number;
   readonly #rate: number;
+  #second = 0;
+  #inSecond = 0;
   #slept = 0;
   #wallShift = 0;
   /** Stands still until then, in the world's time. */
@@ -188,7 +188,7 @@ export class Machine implements Environment {
   }
 
   readonly transport: Transport = ({ host, signal }, handlers) => {
-    this.dials++;
+    this.#count();
     return new Promise((resolve, reject) => {
       signal.addEventListener("abort", () => reject(signal.reason));
       if (this.weather.hangs) return;
@@ -218,7 +218,7 @@ export class Machine implements Environment {
         const { socket } = link;
         resolve({
           write: (bytes) => {
-            this.writes++;
+            this.#count();
             for (const piece of this.#pieces(bytes)) socket.write(piece);
           },
           close: () => socket.close(),
@@ -226,6 +226,14 @@ export class Machine implements Environment {
       });
     });
   };
+
+  #count(): void {
+    const second = Math.floor(this.#world.now / 1000);
+    if (second !== this.#second) this.#inSecond = 0;
+    this.#second = second;
+    this.#inSecond++;
+    this.busiest = Math.max(this.busiest, this.#inSecond);
+  }
 
   #later(ms: number, run: () => void): void {
     this.#world.at(this.here + ms, () => this.run(run));

@@ -109,13 +109,21 @@ export const mutants: readonly Mutant[] = [
   {
     name: "M5",
     what:
-      "lists the watch on a znode that is there among those on znodes that are not (1m1)",
+      "lists a watch on a znode that is there among those on znodes that are not, and looks at events only (1m1)",
     lock: "sequential",
-    patches: [file(
-      "protocol/questions.ts",
-      '(err) => err === 0 ? "data" : undefined)',
-      '(err) => err === 0 ? "exist" : undefined)',
-    )],
+    patches: [
+      file(
+        "protocol/questions.ts",
+        '(err) => err === 0 ? "data" : undefined)',
+        '(err) => err === 0 ? "exist" : undefined)',
+      ),
+      file(
+        "lock/contend.ts",
+        "if (watched) await turn.sleep();",
+        `const isAlive = () => !turn.over && !place.session.signal.aborted;
+      while (watched && this.#watched && isAlive()) await turn.sleep();`,
+      ),
+    ],
   },
   {
     name: "M6",

@@ -36,7 +36,9 @@ export class Oracles {
   readonly #heads = new Set<string>();
   /** Znodes that an operator removed: whose holders hear of it late. */
   readonly #administered = new Set<string>();
-  #lastToken = 0n;
+  /** Elements of the list whose write was answered. */
+  readonly #acknowledged = new Set<string>();
+  #lastToken = -1n;
   #highestWritten = 0n;
 
   constructor(world: World, scenario: Scenario, path: string) {
@@ -119,6 +121,11 @@ export class Oracles {
     }
   }
 
+  /** A write to the list was answered. */
+  acknowledged(element: string): void {
+    this.#acknowledged.add(element);
+  }
+
   /** Between two steps: nobody but one believes. */
   look(): void {
     if (this.#holds.size === 0) return;
@@ -157,6 +164,13 @@ export class Oracles {
     for (const id of sessions) {
       const left = tree.ephemeralsOf(id);
       if (left.length > 0) this.problem(`K6 left behind: ${left.join(", ")}`);
+    }
+    const { data } = tree.get("/list")!;
+    const list = new TextDecoder().decode(data ?? undefined).split(" ");
+    const lost = [...this.#acknowledged].filter((one) => !list.includes(one));
+    if (lost.length > 0) this.problem(`K4 lost: ${lost.join(", ")}`);
+    if (new Set(list).size < list.length) {
+      this.problem("K4 doubles in the list");
     }
     if (this.#holds.size > 0) {
       this.problem(`K6 ${this.#holds.size} still believe`);

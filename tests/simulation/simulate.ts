@@ -31,6 +31,9 @@ export interface Report {
 const path = "/locks/l";
 const acl = [{ perms: 31, scheme: "world", id: "anyone" }];
 
+/** So many writes and dials in a second are a loop that waits for nothing. */
+const hectic = 150;
+
 /** Nobody needs longer, once everything is healed: expiry, election, and some for each in the queue. */
 function patienceOf({ timeout, tick, clients }: Scenario): number {
   return 10 * timeout + 10 * tick + 20_000 * clients.length;
@@ -73,7 +76,7 @@ export async function simulate(
 
 async function play(empty: Scene, library: Library): Promise<void> {
   const { world, scenario, ensemble, oracles } = empty;
-  for (const path of ["/register", "/locks"]) {
+  for (const path of ["/register", "/list", "/locks"]) {
     const request = { path, data: null, acl, flags: 0 };
     ensemble.operate([{ code: ops.create.code, request }]);
   }
@@ -106,8 +109,13 @@ async function play(empty: Scene, library: Library): Promise<void> {
   const isClosed = await world.until(closed, 20_000);
   if (!isClosed) oracles.problem("K8 close() takes for ever");
   await world.pass(1_000);
-  for (const { name, timers } of machines) {
+  for (const { name, timers, busiest } of machines) {
     if (timers > 0) oracles.problem(`K6 ${timers} timers left on ${name}`);
+    if (busiest > hectic) {
+      oracles.problem(
+        `K8 ${busiest} writes and dials of ${name} in one second`,
+      );
+    }
   }
   const watches = ensemble.members.reduce(
     (n, { replica }) => n + replica.watches.size,

@@ -39,7 +39,6 @@ export function heal({ machines, ensemble, world }: Scene): void {
   for (const machine of machines) {
     machine.hiccups.chance = 0;
     machine.clear();
-    machine.cut();
   }
   for (const member of ensemble.members) {
     ensemble.heal(member);
