@@ -318,7 +318,9 @@ export class Lease {
     this.#timer = undefined;
     if (this.#holds.size === 0) return;
     const now = this.#now();
-    let next = now.mono + Math.max(0, this.remaining);
+    // At least once a period, also without a connection: the machine may sleep,
+    // or somebody set its clock, and no timer would notice.
+    let next = now.mono + Math.min(Math.max(0, this.remaining), this.period);
     if (this.#client.session.state === "connected") {
       if (this.#beating === undefined) next = Math.min(next, this.#beatAt());
       else if (!this.#doubt) next = Math.min(next, this.#lateAt());

@@ -297,6 +297,33 @@ describe("Lease.remaining", () => {
     assert(lease.remaining < 0);
   });
 
+  it("runs out within a period after the machine slept, also without a connection", async () => {
+    const { script, hold } = held();
+    script.disconnect();
+    await script.time.pass(P / 2);
+
+    script.time.jump(3_600_000);
+    await script.time.pass(P / 2);
+
+    assertEquals(hold.lost.length, 1);
+  });
+
+  it("runs out at once if the process stood still between its look at the clock and its timer", async () => {
+    const { script, lease } = held();
+    const hold = new ScriptedHold("/b");
+    const { time } = script;
+    time.after = (ms, run) => {
+      time.after = VirtualTime.prototype.after;
+      time.jump(T);
+      return time.after(ms, run);
+    };
+
+    lease.add(hold);
+    await time.pass(1);
+
+    assertEquals(hold.lost.length, 1);
+  });
+
   it("does not grow when the wall clock is set back", async () => {
     const { script, lease } = held();
     await script.time.pass(1_000);
