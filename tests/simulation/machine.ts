@@ -38,6 +38,8 @@ export class Machine implements Environment {
   readonly weather: Weather;
   /** Timers that are set. */
   timers = 0;
+  /** When its clocks last jumped, in the world's time: no timer goes off for that. */
+  jumpedAt = -Infinity;
   /** Most writes and dials in one second of the world. */
   busiest = 0;
   /** Chance that reading a clock finds that the process stood still just before, and for how long at most. */
@@ -49,7 +51,8 @@ export class Machine implements Environment {
   readonly #kept: (() => void)[] = [];
   /** The clock shows so much more, and runs so much faster, than the world's. */
   readonly #offset: number;
-  readonly #rate: number;
+  /** Its clock runs so much faster than the world's. */
+  readonly rate: number;
   #second = 0;
   #inSecond = 0;
   #slept = 0;
@@ -69,7 +72,7 @@ export class Machine implements Environment {
     this.#doors = doors;
     this.#random = world.random(`machine ${name}`);
     this.#offset = this.#random.between(0, 1_000_000);
-    this.#rate = rate;
+    this.rate = rate;
     this.weather = weather;
   }
 
@@ -92,7 +95,7 @@ export class Machine implements Environment {
 
   /** What a clock shows, without anybody standing still for having looked. */
   get mono(): number {
-    return this.#offset + (this.here - this.#slept) * this.#rate;
+    return this.#offset + (this.here - this.#slept) * this.rate;
   }
 
   monotonic(): number {
@@ -104,7 +107,7 @@ export class Machine implements Environment {
   }
 
   wall(): number {
-    return 1_700_000_000_000 + this.here * this.#rate + this.#wallShift;
+    return 1_700_000_000_000 + this.here * this.rate + this.#wallShift;
   }
 
   random(bytes: Uint8Array): void {
@@ -120,7 +123,7 @@ export class Machine implements Environment {
       this.timers--;
     };
     const cancel = this.#world.at(
-      this.here + Math.max(0, ms) / this.#rate,
+      this.here + Math.max(0, ms) / this.rate,
       () =>
         this.run(() => {
           if (isOver) return;
@@ -144,11 +147,13 @@ export class Machine implements Environment {
   sleep(ms: number): void {
     this.#slept += ms;
     this.stand(ms);
+    this.jumpedAt = this.#standsUntil;
   }
 
   /** Somebody sets the clock on the wall. */
   setWall(by: number): void {
     this.#wallShift += by;
+    this.jumpedAt = this.here;
   }
 
   /** Runs something in this process, as soon as it does not stand still. */

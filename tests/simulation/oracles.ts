@@ -109,7 +109,11 @@ export class Oracles {
     }
     if (token > this.#lastToken) this.#lastToken = token;
     const remaining = machine.look(() => held.remaining);
-    const hold = { machine, held, deadline: machine.here + remaining };
+    const hold = {
+      machine,
+      held,
+      deadline: machine.here + remaining / machine.rate,
+    };
     this.#holds.add(hold);
     held.signal.addEventListener("abort", () => {
       this.#world.note(`${machine.name} ${held.state} ${path}`);
@@ -139,8 +143,8 @@ export class Oracles {
         continue;
       }
       const remaining = machine.look(() => held.remaining);
-      if (remaining > 0) hold.deadline = now + remaining;
-      else if (now > Math.max(hold.deadline, machine.stoodUntil) + tolerance) {
+      if (remaining > 0) hold.deadline = now + remaining / machine.rate;
+      else if (now > this.#noticed(hold) + tolerance) {
         this.problem(
           `K2 ${machine.name} was not told that ${held.path} is lost`,
         );
@@ -175,6 +179,14 @@ export class Oracles {
     if (this.#holds.size > 0) {
       this.problem(`K6 ${this.#holds.size} still believe`);
     }
+  }
+
+  /** When whoever believes is to know at the latest that it is over. */
+  #noticed({ machine, deadline }: Hold): number {
+    // Whose clock jumped looks at it within a period.
+    const looksBy = machine.jumpedAt +
+      this.#scenario.timeout / 6 / machine.rate;
+    return Math.max(deadline, machine.stoodUntil, looksBy);
   }
 
   #written(token: bigint): void {
