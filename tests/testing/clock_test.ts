@@ -124,6 +124,15 @@ describe("VirtualClock", () => {
     assertEquals([clock.monotonic(), clock.wall() - wall], [101, -4899]);
   });
 
+  it("time does not go back", async () => {
+    const clock = new VirtualClock();
+    await clock.pass(100);
+
+    await clock.pass(-50);
+
+    assertEquals(clock.monotonic(), 100);
+  });
+
   it("jump() moves no timer", async () => {
     const { clock, ran, mark } = start();
     clock.after(10, mark("a"));

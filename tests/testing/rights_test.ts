@@ -99,6 +99,12 @@ describe("fixAcl()", () => {
     ],
     ["refuses auth of who proved nothing", "7:auth:", [local], null],
     [
+      "refuses auth of who proved nothing beside an entry that is fine",
+      "7:auth: 1:world:anyone",
+      [local],
+      null,
+    ],
+    [
       "removes doubles that auth makes",
       "7:digest:ann:hash 7:auth:",
       [ann],

@@ -123,6 +123,15 @@ describe("DelayQueue", () => {
     assertEquals(ran, ["a at 0", "b at 50", "c at 50", "d at 50", "e at 100"]);
   });
 
+  it("needs one timer, however much is waiting", () => {
+    const clock = new VirtualClock();
+    const queue = new DelayQueue(clock);
+
+    for (let i = 0; i < 5; i++) queue.add(10 + i, () => {});
+
+    assertEquals(clock.pending, 1);
+  });
+
   it("may be added to and cleared by what it runs", async () => {
     const clock = new VirtualClock();
     const queue = new DelayQueue(clock);

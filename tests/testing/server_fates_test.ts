@@ -3,8 +3,9 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import * as ops from "../../protocol/operations.ts";
 import type { Reception, RequestFate } from "../../testing/mod.ts";
-import { Stage } from "./raw.ts";
+import { helloFrame, requestFrame, Stage } from "./raw.ts";
 
 /** What becomes of a create, of its znode, and how many connections it took until the client is back. */
 async function fate(
@@ -243,6 +244,20 @@ describe("TestServer.reception", () => {
       await stage.clock.until(zk.close());
     });
   }
+
+  it('"silence": what is said behind the hello is not served either', async () => {
+    await using stage = await Stage.start();
+    stage.server.reception = "silence";
+    const raw = await stage.raw();
+
+    const answers = await raw.say(
+      helloFrame(),
+      requestFrame(1, ops.exists, { path: "/", watch: false }),
+    );
+
+    assertEquals([answers, raw.isClosed], [[], false]);
+    assertEquals(stage.server.count("exists"), 0);
+  });
 
   it('"other-session": the client takes its session for expired', async () => {
     await using stage = await Stage.start();

@@ -265,6 +265,23 @@ describe("TestServer's sessions", () => {
     assertEquals(again.welcome, raw.welcome);
   });
 
+  it("and containers stay as they are while the server is frozen", async () => {
+    await using stage = await start({ reapInterval: 1000 });
+    const raw = await stage.attached({ timeOut: 60_000 });
+    const container = { ...created("/c", 4), ttl: 0n };
+    await raw.ask(ops.createContainer, container);
+    await raw.ask(ops.create, created("/c/x"));
+    await raw.ask(ops.remove, { path: "/c/x", version: -1 });
+    stage.server.freeze();
+
+    await stage.clock.pass(5000);
+    const frozen = stage.server.paths();
+    stage.server.thaw();
+    await stage.clock.pass(1000);
+
+    assertEquals([frozen, stage.server.paths()], [["/c"], []]);
+  });
+
   it("need a timer only while there is one", async () => {
     await using stage = await Stage.start({ reapInterval: 3_600_000 });
     const reaping = stage.clock.pending;

@@ -68,6 +68,18 @@ describe("TestServer, over TCP", () => {
     assertEquals(await leaving.rest(), ["end", "closed"]);
   });
 
+  it("forgets the connection of a client that is gone", async () => {
+    await using server = await TestServer.start();
+    {
+      await using _talker = await new Talker(server.port).greet();
+      assertEquals(server.connections, 1);
+    }
+
+    await until(() => server.connections === 0);
+
+    assertEquals(server.sessions.length, 1);
+  });
+
   it("cut() is a reset", async () => {
     await using server = await TestServer.start();
     await using talker = await new Talker(server.port).greet();
