@@ -190,8 +190,9 @@ class Attempt {
   }
 
   async #list(place: Place): Promise<Line | undefined> {
-    await this.#turn.connected(place.session);
-    if (this.#turn.over) return undefined;
+    const turn = this.#turn;
+    while (!turn.ready(place.session)) await turn.sleep();
+    if (turn.over) return undefined;
     place.session.signal.throwIfAborted();
     const line = lineSoon(this.#client, this.#settings.path);
     // In the same write, so that what the list may grant can be believed.

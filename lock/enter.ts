@@ -44,7 +44,7 @@ export async function enter(
   const prefix = joinPath(path, contenderPrefix(id));
   let missing = 0;
   for (;;) {
-    await turn.connected(session);
+    while (!turn.ready(session)) await turn.sleep();
     if (turn.over) return null;
     session.signal.throwIfAborted();
     const line = lineSoon(client, path);

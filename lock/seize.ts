@@ -90,7 +90,7 @@ class Seizure {
     const turn = this.#turn;
     let announced = false;
     for (;;) {
-      await turn.connected(this.#session);
+      while (!turn.ready(this.#session)) await turn.sleep();
       if (turn.over) return;
       this.#session.signal.throwIfAborted();
       this.#free = false;
@@ -258,12 +258,13 @@ class Seizure {
   /** Until the session is connected and certainly lives for a while yet. */
   async #believe({ path, token, checks }: Tenure): Promise<void> {
     const lease = leaseOf(this.#client);
+    const turn = this.#turn;
     for (;;) {
-      await this.#turn.connected(this.#session);
+      while (!turn.ready(this.#session)) await turn.sleep();
       this.#session.signal.throwIfAborted();
-      if (this.#turn.over || lease.lasting) return;
+      if (turn.over || lease.lasting) return;
       try {
-        await strengthen(this.#turn, this.#session, checks);
+        await strengthen(turn, this.#session, checks);
       } catch (error) {
         if (!(error instanceof MultiError)) throw error;
         throw new LockLostError(path, token, { cause: error });

@@ -115,15 +115,14 @@ export class Turn {
   }
 
   /**
-   * Resolves when this session can be read and written, or nobody waits any more:
-   * nothing is asked for while it would only wait, and perhaps be given up.
-   * Throws when the session is over.
+   * False while to ask would only be to wait, and perhaps to be given up: sleep
+   * then. True when this session can be read and written, or nobody waits any
+   * more. Throws when the session is over.
    */
-  async connected(session: Session): Promise<void> {
-    while (session.state !== "connected" && !this.#over) {
-      session.signal.throwIfAborted();
-      await this.sleep();
-    }
+  ready(session: Session): boolean {
+    if (this.#over || session.state === "connected") return true;
+    session.signal.throwIfAborted();
+    return false;
   }
 
   /** Tells the caller that it has to wait. */

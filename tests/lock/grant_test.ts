@@ -50,6 +50,26 @@ async function stall(clock: VirtualClock): Promise<void> {
 for (const Lock of locks) {
   describe(`${Lock.name}.acquire()`, () => {
     it(
+      "asks in the turn in which it is called, in one write with what was asked before",
+      inScene(async ({ clock, connected }) => {
+        const { client, road } = await connected();
+        await clock.until(client.ensurePath("/l-fence"));
+        road.writes.length = 0;
+
+        const read = client.exists("/");
+        const acquired = new Lock(client, "/l").acquire();
+        const ping = client.ping();
+        await clock.until(Promise.all([read, ping]));
+        const [first] = road.writes;
+
+        const claim = Lock === SequentialLock ? "create" : "multi";
+        // The listing waits for the end of the turn.
+        assertEquals(first.slice(0, 3), ["exists", claim, "ping"]);
+        await clock.until((await clock.until(acquired)).release());
+      }),
+    );
+
+    it(
       "does not grant while the server is read-only",
       inScene(async (scene) => {
         const { server, clock, connected } = scene;
