@@ -14,7 +14,14 @@ interface Part {
   name: string;
   paths: string[];
   minutes: number;
+  /** Which servers its tests run against; absent: none, or one for each test. */
+  against?: "real" | "embedded";
+  /** How many of its files run at the same time; default 1. */
+  jobs?: number;
 }
+
+const embedded =
+  "the embedded server as 3.4, 3.8 and 3.9 over TCP, and as 3.9 in memory";
 
 const parts: Part[] = [
   {
@@ -28,9 +35,22 @@ const parts: Part[] = [
     minutes: 1,
   },
   { name: "testing", paths: ["tests/testing"], minutes: 1 },
-  { name: "real servers", paths: ["tests/real"], minutes: 4 },
-  { name: "faults", paths: ["tests/faults"], minutes: 5 },
-  { name: "ways in", paths: ["tests/ways_in"], minutes: 1 },
+  {
+    name: "embedded",
+    paths: ["tests/embedded"],
+    minutes: 1,
+    against: "embedded",
+    // They wait more than they work.
+    jobs: 4,
+  },
+  {
+    name: "real servers",
+    paths: ["tests/real"],
+    minutes: 4,
+    against: "real",
+  },
+  { name: "faults", paths: ["tests/faults"], minutes: 5, against: "real" },
+  { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
 ];
 
 interface Count {
@@ -51,8 +71,12 @@ async function run(part: Part): Promise<Count> {
       "--import-map",
       "tests/offline.import_map.json",
       `--junit-path=${report}`,
+      ...part.jobs ? ["--parallel"] : [],
       ...part.paths,
-    ], { stdio: "inherit" });
+    ], {
+      stdio: "inherit",
+      env: { ...process.env, DENO_JOBS: `${part.jobs ?? 1}` },
+    });
     child.on("error", reject);
     child.on("close", resolve);
   });
@@ -87,18 +111,20 @@ async function servers(): Promise<string> {
 }
 
 async function main(): Promise<number> {
-  let target: string;
+  const only = process.argv.slice(2);
+  const chosen = parts.filter(({ name }) =>
+    only.length === 0 || only.includes(name)
+  );
+  const targets: string[] = [];
   try {
-    target = await servers();
+    const kinds = chosen.map(({ against }) => against);
+    if (kinds.includes("real")) targets.push(await servers());
+    if (kinds.includes("embedded")) targets.push(embedded);
   } catch (error) {
     if (!(error instanceof InstallError)) throw error;
     console.error(error.message);
     return 1;
   }
-  const only = process.argv.slice(2);
-  const chosen = parts.filter(({ name }) =>
-    only.length === 0 || only.includes(name)
-  );
   const total: Count = { passed: 0, failed: 0, ignored: 0 };
   const lines: string[] = [];
   for (const part of chosen) {
@@ -115,7 +141,8 @@ async function main(): Promise<number> {
     );
   }
   console.log(`\n${lines.join("\n")}`);
-  console.log(`Tested against ${target}, on Deno ${Deno.version.deno}`);
+  const against = targets.length > 0 ? targets.join("; ") : "no server";
+  console.log(`Tested against ${against}, on Deno ${Deno.version.deno}`);
   if (total.ignored > 0) console.log(`${total.ignored} ignored`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 && chosen.length > 0 ? 0 : 1;

@@ -9,7 +9,11 @@ import {
   type ConnectOptions,
   type Transport,
 } from "../protocol/mod.ts";
-import { TestServer } from "../testing/mod.ts";
+import {
+  type ServerVersion,
+  TestServer,
+  type TestServerOptions,
+} from "../testing/mod.ts";
 import {
   InstallError,
   isVersion,
@@ -86,9 +90,10 @@ export function defaultTarget(): Promise<Target> {
 }
 
 /** Another server of the target's kind, for one test. */
-export async function startMortal({ embedded }: Target): Promise<Mortal> {
-  if (embedded === undefined) return await startServer();
-  const server = await TestServer.start(settings);
+export async function startMortal(target: Target): Promise<Mortal> {
+  if (target.embedded === undefined) return await startServer();
+  const version = target.version.slice(0, 3) as ServerVersion;
+  const server = await TestServer.start({ ...settings, version });
   // Closed for good it would forget everything.
   const kill = () => {
     server.refuseConnections();
@@ -103,11 +108,12 @@ export async function startMortal({ embedded }: Target): Promise<Mortal> {
 
 /** An embedded server as a target. It lives as long as this process, like all targets. */
 export async function embeddedTarget(
-  version: "3.4" | "3.8" | "3.9",
+  version: ServerVersion,
   way: "over TCP" | "in memory",
+  more: TestServerOptions = {},
 ): Promise<Target> {
   // Also where clients come in memory: for proxies.
-  const embedded = await TestServer.start({ ...settings, version });
+  const embedded = await TestServer.start({ ...settings, version, ...more });
   const probe = await connect(embedded.servers);
   const release = await probe.serverVersion();
   await probe.close();

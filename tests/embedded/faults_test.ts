@@ -1,15 +1,17 @@
-// Faults between clients and the embedded server, and what one version is enough for.
-// Knows no single test.
+// Faults between clients and the embedded server: one version is enough, since they happen on the way.
+// Knows no single test; silence and standstills take their time in partition_test.ts.
 
 import { describe } from "@std/testing/bdd";
-import { faultSuite } from "../faults/fault_suite.ts";
-import { patienceSuite } from "../suites/client_suite_away.ts";
-import { hostsSuite } from "../suites/client_suite_hosts.ts";
+import { abortSuite } from "../faults/abort_suite.ts";
+import { administratorSuite } from "../faults/administrator_suite.ts";
+import { lostRepliesSuite } from "../faults/lost_replies_suite.ts";
+import { packetsSuite } from "../faults/packets_suite.ts";
 import { embeddedTarget } from "../targets.ts";
 
 const target = await embeddedTarget("3.9", "over TCP");
 describe(target.name, () => {
-  hostsSuite(target);
-  patienceSuite(target);
+  abortSuite(target);
+  administratorSuite(target);
+  lostRepliesSuite(target);
+  packetsSuite(target);
 });
-faultSuite(target);

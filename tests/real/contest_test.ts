@@ -1,41 +1,19 @@
-// Nine contenders from three processes: one at a time, in order, nobody forgotten, nothing left, whoever is killed.
-// Knows the rules; contest/ holds the contests.
+// Contests on real servers, and in an ensemble while members are killed; what a history of a contest is complained of.
+// Knows the rules; suites/contest/ holds the contests.
 
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { type Contest, crews, holdContest } from "./contest/contest.ts";
-import { complaintsAbout, type Line, type Rules } from "./contest/history.ts";
+import {
+  complaintsAbout,
+  type Line,
+  type Rules,
+} from "../suites/contest/history.ts";
+import { contestSuite, judge, kinds } from "../suites/contest_suite.ts";
+import { targets } from "../targets.ts";
 import { startEnsemble } from "./ensemble.ts";
 import type { RealServer } from "./server.ts";
-import { targets } from "../targets.ts";
 
-const contenders = crews.flatMap((names) => names.split(","));
-const kinds = ["sequential", "exclusive"] as const;
-
-/** Holds it, and fails with all that is wrong. */
-async function judge(contest: Contest, mayLose: boolean): Promise<void> {
-  const { rounds } = contest;
-
-  const { history, count, grantsMidway } = await holdContest(contest);
-
-  assertEquals(complaintsAbout(history, { contenders, rounds, mayLose }), []);
-  const of = (event: Line["event"]) =>
-    history.filter((line) => line.event === event).length;
-  assertEquals(count, contenders.length * rounds - of("lost"));
-  // Otherwise it was no contest, or what happened midway came too late.
-  assert(of("queued") > count / 2, `only ${of("queued")} had to wait`);
-  assert(grantsMidway < of("granted") * 3 / 4, `${grantsMidway} at midway`);
-}
-
-for (const { name, servers } of await targets()) {
-  describe(`Nine contenders from three processes, ${name}`, () => {
-    for (const kind of kinds) {
-      it(`hold the ${kind} lock one at a time, in the order of their tokens, and leave nothing`, async () => {
-        await judge({ servers, kind, rounds: 12 }, false);
-      });
-    }
-  });
-}
+for (const target of await targets()) contestSuite(target);
 
 const ensemble = await startEnsemble();
 

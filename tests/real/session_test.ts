@@ -5,7 +5,6 @@
 import {
   assert,
   assertEquals,
-  assertInstanceOf,
   assertLess,
   assertRejects,
   assertStrictEquals,
@@ -14,144 +13,25 @@ import { describe, it } from "@std/testing/bdd";
 import { SequentialLock } from "../../lock/mod.ts";
 import {
   type Client,
-  connect,
+  type connect,
   ConnectionLossError,
   type ConnectOptions,
-  SessionExpiredError,
   type Transport,
 } from "../../protocol/mod.ts";
 import { pickTransport } from "../../protocol/transport/mod.ts";
+import { restartSuite } from "../suites/restart_suite.ts";
 import {
-  assertRefused,
-  Ear,
-  statesOf,
-  until,
-  within,
-} from "../suites/tools.ts";
+  all,
+  changeAll,
+  newRoot,
+  watchAll,
+  withClients,
+} from "../suites/session_tools.ts";
+import { assertRefused, until, within } from "../suites/tools.ts";
 import { type Ensemble, startEnsemble } from "./ensemble.ts";
 import { type RealServer, startServer } from "./server.ts";
 
-/** Runs with clients that are closed afterwards, whatever happens. */
-async function withClients(
-  use: (open: typeof connect) => Promise<void>,
-): Promise<void> {
-  const clients: Client[] = [];
-  try {
-    await use(async (servers, options) => {
-      const client = await connect(servers, options);
-      clients.push(client);
-      return client;
-    });
-  } finally {
-    await Promise.all(clients.map((client) => client.close()));
-  }
-}
-
-async function newRoot(zk: Client): Promise<string> {
-  return (await zk.create(`/zklock-${crypto.randomUUID()}`)).path;
-}
-
-/** One watch of each kind, and what they hear when all that can happen does. */
-async function watchAll(zk: Client, root: string): Promise<Ear> {
-  const ear = new Ear(root);
-  const one = new Ear(root);
-  await zk.create(`${root}/data`);
-  await zk.create(`${root}/parent`);
-  await zk.create(`${root}/tree`);
-  await zk.getData(`${root}/data`, ear);
-  await zk.exists(`${root}/new`, ear);
-  await zk.getChildren(`${root}/parent`, ear);
-  await zk.addWatch(`${root}/tree`, ear.watch, {
-    mode: "persistent-recursive",
-  });
-  await zk.addWatch(`${root}/parent`, one.watch);
-  return ear;
-}
-
-async function changeAll(zk: Client, root: string): Promise<void> {
-  await zk.setData(`${root}/data`, "x");
-  await zk.create(`${root}/new`);
-  await zk.create(`${root}/parent/a`);
-  await zk.create(`${root}/tree/a/b`, "", { parents: true });
-}
-
-const all = [
-  "children-changed /parent",
-  "created /new",
-  "created /tree/a",
-  "created /tree/a/b",
-  "data-changed /data",
-];
-
-describe("A session whose server is restarted", () => {
-  it("goes on, with its ephemeral znodes and every watch", async () => {
-    const server = await startServer();
-    try {
-      await withClients(async (open) => {
-        const zk = await open(server.servers, { sessionTimeout: 10_000 });
-        const { session } = zk;
-        const { id } = session;
-        const states = statesOf(zk);
-        const root = await newRoot(zk);
-        const ear = await watchAll(zk, root);
-        await zk.create(`${root}/e`, "", { mode: "ephemeral" });
-
-        await server.kill();
-        await server.restart();
-        const other = await open(server.servers);
-        await until("it is back", () => states.length === 2);
-        await zk.sync(root);
-        await changeAll(other, root);
-
-        assertEquals((await ear.hears(all.length)).sort(), all);
-        assertEquals(states, ["disconnected", "connected"]);
-        assertStrictEquals(zk.session, session);
-        const { ephemeralOwner } = (await zk.exists(`${root}/e`))!;
-        assertEquals([session.id, ephemeralOwner], [id, id]);
-      });
-    } finally {
-      await server[Symbol.asyncDispose]();
-    }
-  });
-
-  // ZOOKEEPER-4508: clients waited for ever for a server to tell them.
-  it("is over after 4/3 of its timeout without one; the same client goes on when there is one", async () => {
-    const server = await startServer();
-    try {
-      await withClients(async (open) => {
-        const zk = await open(server.servers, { sessionTimeout: 4_000 });
-        const { session } = zk;
-        const states = statesOf(zk);
-        const root = await newRoot(zk);
-        const ear = new Ear(root);
-        await zk.exists(root, ear);
-        await zk.addWatch(root, ear.watch);
-        const start = performance.now();
-
-        await server.kill();
-        const call = zk.create(`${root}/a`);
-        const error = await assertRejects(
-          () => within("it is over", call),
-          SessionExpiredError,
-        );
-        const waited = performance.now() - start;
-        const next = zk.exists(root);
-        await server.restart();
-
-        assertEquals(error.outcome, "not-sent");
-        assert(waited > 5_000 && waited < 7_000, `${waited} ms`);
-        assertInstanceOf(session.signal.reason, SessionExpiredError);
-        assertEquals(ear.heard, ["session-lost .", "session-lost ."]);
-        assert(await next);
-        assert(zk.session !== session && !zk.signal.aborted);
-        assertEquals(states, ["disconnected", "expired", "connected"]);
-        await zk.create(`${root}/e`, "", { mode: "ephemeral" });
-      });
-    } finally {
-      await server[Symbol.asyncDispose]();
-    }
-  });
-});
+restartSuite(() => startServer());
 
 /** Remembers the port it dialled last. */
 class Compass {

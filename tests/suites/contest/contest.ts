@@ -1,6 +1,6 @@
 // Holds a contest: processes full of contenders, something that happens midway, and what is left in the end.
 // Must not know what is to be expected.
-// Called by contest_test.ts.
+// Called by contest_suite.ts.
 
 import { AssertionError } from "@std/assert";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import {
   joinPath,
   ServerError,
 } from "../../../protocol/mod.ts";
-import { remove, until, within } from "../../suites/tools.ts";
+import { remove, until, within } from "../tools.ts";
 import { type Line, parse } from "./history.ts";
 
 /** The contenders, by process. */

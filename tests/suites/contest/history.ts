@@ -1,6 +1,6 @@
 // What happened in a contest, line by line, and what is wrong with it.
 // Pure: knows no server, no process and no clock.
-// Written by worker.ts, judged in contest_test.ts.
+// Written by worker.ts, judged in contest_suite.ts.
 
 /**
  * One thing that happened to one contender. The order of lines is that in which
