@@ -54,6 +54,7 @@ export class Ensemble implements Doors {
   readonly #known = new Map<bigint, ServerSession>();
   readonly #messages: Messages;
   #agreed = 0;
+  #cancelExpiry = () => {};
   #epoch = 0n;
   // What a leader knows; begins anew with each.
   #head = new Replica(profiles["3.8"]);
@@ -83,7 +84,6 @@ export class Ensemble implements Doors {
       this.#random.fraction() * tick / 2,
       () => this.#ask(),
     );
-    this.#every(options.isStrict ? tick / 50 : tick, 0, () => this.#expire());
     this.#every(reapInterval, reapInterval, () => this.#reap());
   }
 
@@ -137,6 +137,7 @@ export class Ensemble implements Doors {
     const password = new Uint8Array(16);
     this.#random.fill(password);
     const session = this.#sessions.open(id, password, timeout, this.#world.now);
+    this.#watchExpiry();
     this.#known.set(id, session);
     this.#owners.set(id, member);
     this.#propose(this.#ledger.open(id, this.#time), origin);
@@ -316,6 +317,7 @@ export class Ensemble implements Doors {
     if (member !== this.leader && isEnough) return;
     this.#world.note("no leader");
     this.leader = null;
+    this.#cancelExpiry();
     this.#waiting = [];
     for (const each of this.members) each.beginAnew();
     this.#electLater();
@@ -371,6 +373,7 @@ export class Ensemble implements Doors {
     }
     this.#ledger = new Ledger(this.#head.tree, rules);
     this.#ledger.skipTo(this.#epoch << 32n);
+    this.#watchExpiry();
   }
 
   /** A member gets what it lacks and takes part. */
@@ -423,8 +426,18 @@ export class Ensemble implements Doors {
     }
   }
 
+  /** Looks again when the next session is due; signs of life do not move that. */
+  #watchExpiry(): void {
+    this.#cancelExpiry();
+    const next = this.#sessions.nextDeadline;
+    if (this.leader === null || next === Infinity) return;
+    this.#cancelExpiry = this.#world.at(next, () => {
+      this.#expire();
+      this.#watchExpiry();
+    });
+  }
+
   #expire(): void {
-    if (this.leader === null) return;
     for (const { id } of this.#sessions.expired(this.#world.now)) {
       this.#world.note(`session ${id.toString(16)} expires`);
       this.close(id);

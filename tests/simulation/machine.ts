@@ -158,8 +158,9 @@ export class Machine implements Environment {
 
   /** Runs something in this process, as soon as it does not stand still. */
   run(what: () => void): void {
-    if (!this.isStanding) return what();
-    this.#waiting.push(what);
+    if (this.isStanding) return void this.#waiting.push(what);
+    this.#world.stir();
+    what();
   }
 
   #wake(): void {
@@ -170,6 +171,7 @@ export class Machine implements Environment {
     if (this.#waiting.length > 0) {
       this.#world.at(this.#world.now, () => this.#wake());
     }
+    this.#world.stir();
     next();
   }
 
@@ -188,6 +190,7 @@ export class Machine implements Environment {
 
   /** Ends all connections, at both ends. */
   cut(): void {
+    this.#world.stir();
     for (const link of [...this.#links]) link.cut();
     this.#links.clear();
   }

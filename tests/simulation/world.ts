@@ -12,7 +12,7 @@ export class World {
   now = 0;
   /** Steps taken. */
   steps = 0;
-  /** Called when a step is over and nothing more can happen without the next. */
+  /** Called when a step in which programs ran is over, and nothing more can happen without the next. */
   onStep: () => void = () => {};
   /** Called with each line of the history, if anybody reads along. */
   onNote: ((line: string) => void) | undefined;
@@ -20,6 +20,7 @@ export class World {
   readonly #streams = new Map<string, Random>();
   #hash = 0x811c9dc5;
   #isStopped = false;
+  #isStirred = false;
 
   constructor(seed: number) {
     this.seed = seed;
@@ -42,6 +43,11 @@ export class World {
   /** Something is to happen in so many ms. */
   after(ms: number, run: () => void): () => void {
     return this.at(this.now + ms, run);
+  }
+
+  /** Some program runs in this step: what it leaves to promises runs before the next. */
+  stir(): void {
+    this.#isStirred = true;
   }
 
   /** Nothing more is to happen. */
@@ -90,8 +96,9 @@ export class World {
   async #step(): Promise<void> {
     this.now = this.#agenda.next;
     this.steps++;
+    this.#isStirred = false;
     this.#agenda.take()!();
-    // Whatever waits for nothing but its turn runs before the next step.
+    if (!this.#isStirred) return;
     await drained();
     this.onStep();
   }
