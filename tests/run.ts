@@ -50,6 +50,13 @@ const parts: Part[] = [
     against: "real",
   },
   { name: "faults", paths: ["tests/faults"], minutes: 5, against: "real" },
+  {
+    name: "strangers",
+    paths: ["tests/strangers"],
+    minutes: 3,
+    against: "real",
+  },
+  { name: "simulation", paths: ["tests/simulation"], minutes: 2 },
   { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
 ];
 
