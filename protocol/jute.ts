@@ -187,6 +187,10 @@ export interface Type<T> {
   readonly name: string;
   write(to: Writer, value: T): void;
   read(from: Reader): T;
+  /** Of a record: its fields in wire order, for whoever reads them by rules of its own. */
+  readonly fields?: Readonly<Record<string, Type<unknown>>>;
+  /** Of a list. */
+  readonly item?: Type<unknown>;
 }
 
 /** The values a type describes. */
@@ -245,6 +249,7 @@ export const nullableUstring: Type<string | null> = {
 export function vector<T>(item: Type<T>): Type<readonly T[]> {
   return {
     name: `vector<${item.name}>`,
+    item: item as Type<unknown>,
     write(to, values) {
       to.int(values.length);
       for (const value of values) item.write(to, value);
@@ -280,6 +285,7 @@ export function record<F extends Record<string, Type<unknown>>>(
   const columns = Object.entries(fields);
   return {
     name,
+    fields,
     write(to, value) {
       for (const [key, type] of columns) {
         type.write(to, value[key as keyof F]);

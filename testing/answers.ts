@@ -6,7 +6,7 @@ import { errorNumbers as errors, permissions } from "../protocol/codes.ts";
 import * as ops from "../protocol/operations.ts";
 import type { ClientInfo } from "../protocol/znode.ts";
 import type { Replica, Result } from "./ledger.ts";
-import { Refusal } from "./plan.ts";
+import { Refusal, unreadable } from "./plan.ts";
 import type { Profile } from "./profiles.ts";
 import { allows, shown, userOf } from "./rights.ts";
 import { statOf, type Znode } from "./tree.ts";
@@ -43,17 +43,24 @@ export class Answers {
     return run && run(request, reader);
   }
 
-  /** Results of a multiRead: one that fails leaves the others alone. */
-  readAll(parts: readonly ops.Part[], reader: Reader): ops.PartResult[] {
-    return parts.map(({ operation: { code }, request }) => {
+  /** Results of a multiRead: a part that fails leaves the others alone, one that trips the server up ends it. None leaves a watch. */
+  readAll(
+    parts: readonly ops.Part[],
+    reader: Reader,
+  ): { err: number; body: ops.PartResult[] } {
+    const body: ops.PartResult[] = [];
+    for (const { operation: { code }, request } of parts) {
+      if (!this.#reads[code]) return { err: unreadable.number, body };
       try {
-        const reply = this.read(code, request, reader);
-        return { type: code, err: 0, reply };
+        const reply = this.read(code, { ...request!, watch: false }, reader);
+        body.push({ type: code, err: 0, reply });
       } catch (refusal) {
         if (!(refusal instanceof Refusal)) throw refusal;
-        return { type: -1, err: refusal.number, reply: null };
+        if (refusal.isWhole) return { err: refusal.number, body };
+        body.push({ type: -1, err: refusal.number, reply: null });
       }
-    });
+    }
+    return { err: 0, body };
   }
 
   /** Results of a multi whose writes were done. */
@@ -84,9 +91,6 @@ export class Answers {
 
   /** Containers and TTL nodes answer as create2 does. */
   #resultType(code: number): number {
-    if (code === ops.create2.code) {
-      return this.#profile.isCreate2Downgraded ? ops.create.code : code;
-    }
     const is2 = code === ops.createContainer.code ||
       code === ops.createTtl.code;
     return is2 ? ops.create2.code : code;
@@ -97,6 +101,7 @@ export class Answers {
     (request: Request, reader: Reader) => unknown
   > = {
     [ops.exists.code]: ({ path, watch }, reader) => {
+      if (path === null) throw unreadable;
       if (path.includes("\0")) throw new Refusal(errors.BadArguments);
       const znode = this.#replica.tree.get(path);
       if (znode && this.#profile.isExistsGuarded) {
@@ -129,7 +134,8 @@ export class Answers {
     },
     [ops.getEphemerals.code]: ({ prefixPath }, reader) => {
       const all = this.#replica.tree.ephemeralsOf(reader.session);
-      const prefix = prefixPath.trim() === "/" ? "" : prefixPath;
+      const isAll = ["", "/"].includes((prefixPath ?? "").trim());
+      const prefix = isAll ? "" : prefixPath;
       return { ephemerals: all.filter((path) => path.startsWith(prefix)) };
     },
     [ops.whoAmI.code]: (_, reader) => {
@@ -140,12 +146,17 @@ export class Answers {
       return { clientInfo };
     },
     [ops.addWatch.code]: ({ path, mode }, reader) => {
-      if (mode !== 0 && mode !== 1) throw new Refusal(errors.MarshallingError);
+      if (mode !== 0 && mode !== 1) throw unreadable;
       this.#replica.watches.addPersistent(path, reader, mode === 1);
       return { err: 0 };
     },
     [ops.checkWatches.code]: ({ path, type }, reader) => {
-      const isThere = this.#replica.watches.has(path, reader, this.#type(type));
+      const wanted = this.#type(type);
+      // 3.8 goes up the path here, slash by slash.
+      const isLost = this.#profile.isWatchCheckShared &&
+        (path === null || path !== "" && !path.includes("/"));
+      if (isLost) throw unreadable;
+      const isThere = this.#replica.watches.has(path, reader, wanted);
       if (!isThere) throw new Refusal(errors.NoWatcher);
       return null;
     },
@@ -154,15 +165,25 @@ export class Answers {
       if (!was) throw new Refusal(errors.NoWatcher);
       return null;
     },
-    [ops.setWatches.code]: (list, reader) => {
-      this.#replica.watches.restore(list, reader, this.#replica.tree);
-      return null;
-    },
-    [ops.setWatches2.code]: (list, reader) => {
-      this.#replica.watches.restore(list, reader, this.#replica.tree);
-      return null;
-    },
+    [ops.setWatches.code]: (list, reader) => this.#restore(list, reader),
+    [ops.setWatches2.code]: (list, reader) =>
+      this.#restore({
+        ...list,
+        persistentWatches: listed(list.persistentWatches),
+        persistentRecursiveWatches: listed(list.persistentRecursiveWatches),
+      }, reader),
   };
+
+  #restore(list: Request, reader: Reader): null {
+    const all = {
+      ...list,
+      dataWatches: named(list.dataWatches),
+      existWatches: named(list.existWatches),
+      childWatches: named(list.childWatches),
+    };
+    this.#replica.watches.restore(all, reader, this.#replica.tree);
+    return null;
+  }
 
   #children({ path, watch }: Request, reader: Reader): unknown {
     const znode = this.#readable(path, reader);
@@ -180,16 +201,17 @@ export class Answers {
   #type(number: number): string {
     const known = this.#profile.hasPersistentTypes ? 5 : 3;
     if (number >= 1 && number <= known) return watcherTypes[number];
-    throw new Refusal(errors.MarshallingError);
+    throw unreadable;
   }
 
-  #find(path: string): Znode {
+  #find(path: string | null): Znode {
+    if (path === null) throw unreadable;
     const znode = this.#replica.tree.get(path);
     if (znode === undefined) throw new Refusal(errors.NoNode);
     return znode;
   }
 
-  #readable(path: string, reader: Reader): Znode {
+  #readable(path: string | null, reader: Reader): Znode {
     const znode = this.#find(path);
     this.#demandRead(znode, reader);
     return znode;
@@ -199,5 +221,20 @@ export class Answers {
     if (!allows(acl, permissions.read, identities)) {
       throw new Refusal(errors.NoAuth);
     }
+  }
+}
+
+/** Paths of a list that may be missing. Real servers notice that when they come to it, not before. */
+function* listed(paths: readonly string[] | null): Iterable<string> {
+  if (paths === null) throw unreadable;
+  yield* paths;
+}
+
+/** The same, where each has to be there too. */
+function* named(paths: readonly (string | null)[] | null): Iterable<string> {
+  if (paths === null) throw unreadable;
+  for (const path of paths) {
+    if (path === null) throw unreadable;
+    yield path;
   }
 }

@@ -55,6 +55,8 @@ export interface Backend {
     writes: readonly Write[] | Refusal,
     done: (outcome: Outcome) => void,
   ): void;
+  /** Loses a number of a transaction: the next one has a higher one. */
+  skip(): void;
   /** Ends the peer's session. */
   closeSession(peer: Peer, done: (outcome: Outcome) => void): void;
   /** Calls back when everything that was decided before has arrived here. */

@@ -110,6 +110,10 @@ export class Engine implements Backend {
     done(this.#apply(transaction));
   }
 
+  skip(): void {
+    this.ledger.skipTo(this.ledger.zxid + 1n);
+  }
+
   closeSession({ session }: Peer, done: (outcome: Outcome) => void): void {
     this.sessions.close(session);
     done(this.#apply(this.ledger.close(session, this.#time())));

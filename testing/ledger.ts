@@ -22,8 +22,8 @@ export interface Transaction {
   readonly time: number;
   /** In order; null for a check. Empty if it was refused. */
   readonly changes: readonly (Change | null)[];
-  /** Which of its writes could not be, and the number of the error. */
-  readonly refused?: { index: number; number: number };
+  /** Which of its writes could not be, or that none had a chance, and the number of the error. */
+  readonly refused?: { index: number; number: number; isWhole?: boolean };
   /** The session it opens. */
   readonly opens?: bigint;
   /** The session it ends, whose ephemeral znodes are its changes. */
@@ -64,13 +64,14 @@ export class Ledger {
     const base = { zxid: ++this.#zxid, time };
     if (Array.isArray(planned)) return { ...base, changes: planned };
     const { index, refusal } = planned;
-    const refused = { index, number: refusal.number };
+    const { number, isWhole } = refusal;
+    const refused = { index, number, isWhole };
     return { ...base, changes: [], refused };
   }
 
   /** A write that cannot be, whatever the tree is like. */
-  refuse({ number }: Refusal, time: number): Transaction {
-    const refused = { index: 0, number };
+  refuse({ number, isWhole }: Refusal, time: number): Transaction {
+    const refused = { index: 0, number, isWhole };
     return { zxid: ++this.#zxid, time, changes: [], refused };
   }
 

@@ -11,7 +11,7 @@ import {
 import { ProtocolError } from "../protocol/errors.ts";
 import { Frames } from "../protocol/frames.ts";
 import { noPassword } from "../protocol/handshake.ts";
-import { Reader, Writer } from "../protocol/jute.ts";
+import { Reader, type Writer } from "../protocol/jute.ts";
 import * as ops from "../protocol/operations.ts";
 import * as records from "../protocol/records.ts";
 import type {
@@ -22,8 +22,9 @@ import type {
   Onlooker,
   RequestVerdict,
 } from "./backend.ts";
-import { isWord, joined } from "./packets.ts";
 import { Desk, type Reply } from "./desk.ts";
+import { JavaWriter } from "./java_writer.ts";
+import { isWord, joined } from "./packets.ts";
 import { digestIdentity, type Identity } from "./rights.ts";
 import type { ServerSession } from "./session_table.ts";
 import type { Watcher } from "./watch_tables.ts";
@@ -38,7 +39,7 @@ export class Peer implements Intake, Watcher {
   readonly #backend: Backend;
   readonly #onlooker: Onlooker | undefined;
   readonly #frames: Frames;
-  readonly #out = new Writer();
+  readonly #out = new JavaWriter();
   readonly #desk: Desk;
   /** Between hello and welcome: what comes behind is not looked at yet. */
   #isWaiting = false;
@@ -140,7 +141,7 @@ export class Peer implements Intake, Watcher {
 
   /** Sends the reply to a request. */
   answer(xid: number, op: ops.Operation, { zxid, err, body }: Reply): void {
-    if (err !== 0) return this.#header(xid, zxid, err);
+    if (body === undefined) return this.#header(xid, zxid, err);
     this.#packet((to) => {
       records.ReplyHeader.write(to, { xid, zxid, err });
       op.reply.write(to, body);

@@ -31,13 +31,21 @@ export interface WriteRules {
   readonly isIpExact?: boolean;
   /** First and last character of each forbidden range are allowed (3.4, whose PathUtils has < for <=). */
   readonly areEdgesAllowed?: boolean;
+  /** The last flags that a create may have; default 6. */
+  readonly lastFlags?: number;
+  /** An ACL that is null makes a request unreadable; otherwise it is a wrong one. */
+  readonly isNullAclUnreadable?: boolean;
 }
 
 /** Why a write cannot be. */
 export class Refusal {
   readonly number: number;
-  constructor(number: number) {
+  /** In a multi: that there are no results at all, and the error is that of the whole. */
+  readonly isWhole: boolean;
+
+  constructor(number: number, isWhole = false) {
     this.number = number;
+    this.isWhole = isWhole;
   }
 }
 
@@ -127,16 +135,21 @@ export class Planner {
 
   #create(
     code: number,
-    { path, data, acl, flags, ttl = -1n }: CreateRequest,
+    { path, data, acl, flags, ttl }: CreateRequest,
     who: Writer,
   ): Change {
-    const mode = modes[flags];
+    // Flags of a TTL node in a multi, with an operation that has no ttl.
+    if (code === ops.createTtl.code && ttl === undefined) throw unreadable;
+    const { lastFlags = 6 } = this.#rules;
+    const mode = flags <= lastFlags ? modes[flags] : undefined;
     if (mode === undefined) throw new Refusal(errors.BadArguments);
     if (mode.isTtl && !this.#rules.hasTtls) {
       throw new Refusal(errors.Unimplemented);
     }
-    const isTtlFine = mode.isTtl ? ttl > 0n && ttl <= ttlLimit : ttl < 0n;
+    const ms = ttl ?? -1n;
+    const isTtlFine = mode.isTtl ? ms > 0n && ms <= ttlLimit : ms < 0n;
     if (!isTtlFine) throw new Refusal(errors.BadArguments);
+    if (path === null) throw unreadable;
     if (isUnusable(path)) throw new Refusal(errors.BadArguments);
     const kept = this.#fixed(acl, who);
     const parent = this.#find(parentOf(path));
@@ -151,12 +164,13 @@ export class Planner {
     return {
       ...{ type: "create", path: name, data, acl: kept, kind },
       owner: kind === "ephemeral" ? who.session : 0n,
-      ttl: kind === "ttl" ? Number(ttl) : 0,
+      ttl: kind === "ttl" ? Number(ms) : 0,
       creates: (parent.creates + 1) | 0,
     };
   }
 
   #delete({ path, version }: PathVersion, who: Writer): Change {
+    if (path === null) throw unreadable;
     if (isUnusable(path) || special.includes(path)) {
       throw new Refusal(errors.BadArguments);
     }
@@ -172,6 +186,7 @@ export class Planner {
     { path, data, version }: PathVersion & { data: Uint8Array | null },
     who: Writer,
   ): Change {
+    demandPath(path);
     this.#demandValid(path);
     const znode = this.#find(path);
     this.#demand(znode, permissions.write, who);
@@ -180,9 +195,10 @@ export class Planner {
   }
 
   #setAcl(
-    { path, acl, version }: PathVersion & { acl: readonly Acl[] },
+    { path, acl, version }: PathVersion & { acl: readonly Acl[] | null },
     who: Writer,
   ): Change {
+    demandPath(path);
     this.#demandValid(path);
     const kept = this.#fixed(acl, who);
     const znode = this.#find(path);
@@ -192,6 +208,7 @@ export class Planner {
   }
 
   #check({ path, version }: PathVersion, who: Writer): null {
+    demandPath(path);
     this.#demandValid(path);
     const znode = this.#find(path);
     this.#demand(znode, permissions.read, who);
@@ -199,8 +216,10 @@ export class Planner {
     return null;
   }
 
-  #fixed(acl: readonly Acl[], { identities }: Writer): readonly Acl[] {
-    const kept = fixAcl(acl, identities, this.#rules.isIpExact);
+  #fixed(acl: readonly Acl[] | null, { identities }: Writer): readonly Acl[] {
+    const { isIpExact, isNullAclUnreadable } = this.#rules;
+    if (acl === null && isNullAclUnreadable) throw unreadable;
+    const kept = fixAcl(acl ?? [], identities, isIpExact);
     if (kept === null) throw new Refusal(errors.InvalidAcl);
     return kept;
   }
@@ -226,15 +245,15 @@ export class Planner {
 }
 
 interface CreateRequest {
-  path: string;
+  path: string | null;
   data: Uint8Array | null;
-  acl: readonly Acl[];
+  acl: readonly Acl[] | null;
   flags: number;
   ttl?: bigint;
 }
 
 interface PathVersion {
-  path: string;
+  path: string | null;
   version: number;
 }
 
@@ -255,6 +274,13 @@ function kindOf(code: number, isEphemeral: boolean): Kind {
 export function suffix(creates: number): string {
   if (creates >= 0) return String(creates).padStart(10, "0");
   return `-${String(-creates).padStart(9, "0")}`;
+}
+
+/** What a request that cannot be read, or trips a server up, is answered. */
+export const unreadable: Refusal = new Refusal(errors.MarshallingError, true);
+
+function demandPath(path: string | null): asserts path is string {
+  if (path === null) throw new Refusal(errors.BadArguments);
 }
 
 /** A path whose parent cannot even be looked for. */

@@ -22,10 +22,22 @@ export interface Profile extends TreeRules {
   readonly areModesIndependent: boolean;
   /** removeWatches and checkWatches know the types 4 and 5. */
   readonly hasPersistentTypes: boolean;
-  /** A check outside of a multi is answered; 3.9 hangs up. */
+  /** A check outside of a multi is answered if it does not hold; 3.9 hangs up. */
   readonly isCheckAnswered: boolean;
-  /** Inside a multi, a create2 is answered as a create (3.5 to 3.8). */
+  /** Inside a multi, create2 and createContainer are taken for create, unless the flags are a container's (3.5 to 3.8). */
   readonly isCreate2Downgraded: boolean;
+  /** Inside a multi, flags that mean nothing make it unreadable, and a null ACL too, which takes no zxid (3.9); before, the part is refused when it is its turn. */
+  readonly areFlagsReadEarly: boolean;
+  /** A multi with a null path takes a zxid that the next write shows first, and its -5 has an empty list of results (3.8); 3.9 does it as with any other that cannot be read. */
+  readonly isMultiWithNullLost: boolean;
+  /** A write that cannot be read takes a zxid; from 3.9 on a multi only. A reconfig never does. */
+  readonly isUnreadableCounted: boolean;
+  /** checkWatches finds the watches of all connections, and cannot deal with a path without a slash; from 3.9 on it asks for one's own (ZOOKEEPER-4466). */
+  readonly isWatchCheckShared: boolean;
+  /** The last flags that a create may have. */
+  readonly lastFlags: number;
+  /** An ACL that is null makes a request unreadable. */
+  readonly isNullAclUnreadable: boolean;
   /** A handshake with a null password is never answered. */
   readonly isNullPasswordIgnored: boolean;
   /** An ip in an ACL is one address, without `/bits`. */
@@ -39,6 +51,8 @@ const common = {
   isCounterWrapping: false,
   isIpExact: false,
   areEdgesAllowed: false,
+  lastFlags: 6,
+  isNullAclUnreadable: false,
   hasConfig: true,
 } as const;
 
@@ -51,6 +65,8 @@ export const profiles: Readonly<Record<ServerVersion, Profile>> = {
     isCounterWrapping: true,
     isIpExact: true,
     areEdgesAllowed: true,
+    lastFlags: 3,
+    isNullAclUnreadable: true,
     hasConfig: false,
     hasEventZxids: false,
     isExistsGuarded: false,
@@ -59,6 +75,10 @@ export const profiles: Readonly<Record<ServerVersion, Profile>> = {
     hasPersistentTypes: false,
     isCheckAnswered: true,
     isCreate2Downgraded: true,
+    areFlagsReadEarly: false,
+    isMultiWithNullLost: true,
+    isUnreadableCounted: true,
+    isWatchCheckShared: true,
     isNullPasswordIgnored: true,
   },
   "3.8": {
@@ -72,6 +92,10 @@ export const profiles: Readonly<Record<ServerVersion, Profile>> = {
     hasPersistentTypes: false,
     isCheckAnswered: true,
     isCreate2Downgraded: true,
+    areFlagsReadEarly: false,
+    isMultiWithNullLost: true,
+    isUnreadableCounted: true,
+    isWatchCheckShared: true,
   },
   "3.9": {
     ...common,
@@ -84,5 +108,9 @@ export const profiles: Readonly<Record<ServerVersion, Profile>> = {
     hasPersistentTypes: true,
     isCheckAnswered: false,
     isCreate2Downgraded: false,
+    areFlagsReadEarly: true,
+    isMultiWithNullLost: false,
+    isUnreadableCounted: false,
+    isWatchCheckShared: false,
   },
 };

@@ -52,9 +52,14 @@ class Table {
     entry(this.#byWatcher, watcher, () => new Set<string>()).add(path);
   }
 
-  /** Modes of a watcher's watch; 0 for none. */
-  modes(path: string, watcher: Watcher): number {
-    return this.#byPath.get(path)?.get(watcher) ?? 0;
+  /** Modes of the watches there, of all watchers or one; 0 for none. */
+  modes(path: string, watcher?: Watcher): number {
+    const watchers = this.#byPath.get(path) ?? [];
+    let modes = 0;
+    for (const [each, mode] of watchers) {
+      if (watcher === undefined || each === watcher) modes |= mode;
+    }
+    return modes;
   }
 
   /** Removes some of the modes; answers whether one of them was there. */
@@ -141,11 +146,11 @@ class Table {
 /** Paths to watch again, as a client lists them after it came back. */
 export interface WatchList {
   relativeZxid: bigint;
-  dataWatches: readonly string[];
-  existWatches: readonly string[];
-  childWatches: readonly string[];
-  persistentWatches?: readonly string[];
-  persistentRecursiveWatches?: readonly string[];
+  dataWatches: Iterable<string>;
+  existWatches: Iterable<string>;
+  childWatches: Iterable<string>;
+  persistentWatches?: Iterable<string>;
+  persistentRecursiveWatches?: Iterable<string>;
 }
 
 /** All watches of a server. */
@@ -183,8 +188,9 @@ export class WatchTables {
   /** Whether there is a watch of this type. */
   has(path: string, watcher: Watcher, type: string): boolean {
     const [data, child] = this.#wanted(type);
-    return (this.data.modes(path, watcher) & data) !== 0 ||
-      (this.child.modes(path, watcher) & child) !== 0;
+    const whose = this.#profile.isWatchCheckShared ? undefined : watcher;
+    return (this.data.modes(path, whose) & data) !== 0 ||
+      (this.child.modes(path, whose) & child) !== 0;
   }
 
   /** Removes watches of this type; answers whether there were any. */

@@ -354,8 +354,10 @@ export class Generator {
     if (op === "setWatches") return first;
     return {
       ...first,
-      persistentWatches: some(),
-      persistentRecursiveWatches: some(),
+      // Not on null, for the reason that addWatch has.
+      persistentWatches: some()?.filter((path) => path !== null) ?? null,
+      persistentRecursiveWatches: some()?.filter((path) => path !== null) ??
+        null,
     };
   }
 }

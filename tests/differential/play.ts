@@ -1,15 +1,15 @@
 // Plays random traces on two servers by hand: deno run -A --import-map tests/offline.import_map.json tests/differential/play.ts A B
 // Knows servers by address, or starts real ones by version.
-// Called by people. A, B: HOST:PORT, or 3.8.0, 3.9.3, 3.4.13. Options: --seeds FROM TO, --commands N, --excuse, --all.
+// Called by people. A, B: HOST:PORT; 3.8.0, 3.9.3, 3.4.13; embedded-3.8… Options: --seeds FROM TO, --commands N, --excuse, --all.
 
 import { readFile } from "node:fs/promises";
 import process from "node:process";
+import { profiles, type ServerVersion } from "../../testing/profiles.ts";
 import { isVersion } from "../real/install.ts";
 import { shown } from "./commands.ts";
 import { versionsDiffer } from "./excuses.ts";
 import type { Address } from "./line.ts";
-import type { RealServer } from "../real/server.ts";
-import { realServer } from "./servers.ts";
+import { embeddedServer, realServer, type Stage } from "./servers.ts";
 import { type Difference, type Pair, playSeed, shorter } from "./trace.ts";
 
 function show(seed: number, difference: Difference): string {
@@ -37,12 +37,17 @@ async function main(args: readonly string[]): Promise<number> {
   };
   const [from, to] = [option("--seeds", 1, 1), option("--seeds", 2, 10)];
   const count = option("--commands", 1, 500);
-  const started: RealServer[] = [];
+  const started: Stage[] = [];
   const addressOf = async (text: string): Promise<Address> => {
-    if (isVersion(text)) {
-      const server = await realServer(text);
-      started.push(server);
-      return server;
+    const line = text.replace("embedded-", "");
+    const stage = isVersion(text)
+      ? await realServer(text)
+      : line !== text && line in profiles
+      ? await embeddedServer(line as ServerVersion)
+      : undefined;
+    if (stage) {
+      started.push(stage);
+      return stage;
     }
     const [host, port] = text.split(":");
     return { host, port: Number(port) };
@@ -59,6 +64,7 @@ async function main(args: readonly string[]): Promise<number> {
     const result = await playSeed(pair, seed, count).catch(async (error) => {
       console.log(`seed ${seed}`);
       for (const { folder } of started) {
+        if (folder === undefined) continue;
         console.log((await readFile(`${folder}/log`, "utf8")).slice(-3000));
       }
       throw error;

@@ -91,6 +91,8 @@ export class Player implements Terms {
       if (seat !== null) await this.#ask(on, seat, command);
     }
     await this.#settle();
+    // The order in which ephemerals die is that of a hash table.
+    if (isEnd(command)) this.#heard.forEach(sortEvents);
     return this.#heard;
   }
 
@@ -151,8 +153,6 @@ export class Player implements Terms {
         what === "reply" && op === "closeSession"
       );
       if (owner !== null && isClosed) this.#sessions[owner].isOver = true;
-      // The order in which ephemerals die is that of a hash table.
-      for (const heard of this.#heard) sortEvents(heard);
     }
   }
 
@@ -292,6 +292,10 @@ function isFarewell({ what, op, header }: Heard): boolean {
   const err = (header as { err: number } | undefined)?.err;
   return what === "reply" &&
     (err === -6 || err === -115 || op === "closeSession");
+}
+
+function isEnd(command: Command): boolean {
+  return command.do === "ask" && command.requests.some(isLast);
 }
 
 function isLast(request: Request): boolean {

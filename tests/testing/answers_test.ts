@@ -162,7 +162,6 @@ describe("TestServer, asked for several things at once", () => {
     ["a multi that reads", [make("/a"), read], ops.multi],
     ["a multi that only reads", [list], ops.multi],
     ["a multiRead that writes", [read, make("/a")], ops.multiRead],
-    ["a multiRead with a check", [check], ops.multiRead],
   ];
   for (const [what, parts, op] of refused) {
     it(`refuses ${what} as a whole with -5`, async () => {
@@ -175,6 +174,16 @@ describe("TestServer, asked for several things at once", () => {
       assertEquals([stage.server.paths(), raw.isClosed], [[], false]);
     });
   }
+
+  it("a multiRead of writes fails with no results yet", async () => {
+    await using stage = await Stage.start();
+    const raw = await stage.attached();
+
+    const result = await together(raw, [check, make("/a")], ops.multiRead);
+
+    assertEquals(result, [-5, ""]);
+    assertEquals(stage.server.paths(), []);
+  });
 
   it("3.4 knows no create2 in a multi", async () => {
     await using stage = await Stage.start({ version: "3.4" });
