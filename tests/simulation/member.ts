@@ -109,6 +109,10 @@ export class Member implements Backend {
     ensemble.ask(this, () => ensemble.write(peer, writes, origin));
   }
 
+  skip(): void {
+    // For requests that none of the clients here makes.
+  }
+
   closeSession(peer: Peer, done: (outcome: Outcome) => void): void {
     const { ensemble, origin } = this.#from(done);
     ensemble.ask(this, () => ensemble.close(peer.session, origin));

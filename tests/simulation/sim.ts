@@ -4,6 +4,7 @@
 //   --seed N [--trace] [--shrink]   one seed: its history, or the least of it that still fails
 //   --seeds N [--from M]            many; default 2000
 //   --jobs N                        in so many processes; default: one for each core
+//   --every N                       of these only each Nth, in this process
 //   --mutant NAME                   with this mistake in the library, until it is caught
 //   --mutants [--write]             with each; keeps the seeds that catch them
 //   --file FILE                     a scenario of the corpus
@@ -27,6 +28,7 @@ const { values: options } = parseArgs({
     seeds: { type: "string", default: "2000" },
     from: { type: "string", default: "1" },
     jobs: { type: "string", default: String(availableParallelism()) },
+    every: { type: "string" },
     mutant: { type: "string" },
     mutants: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
@@ -108,8 +110,8 @@ async function many(
           `${from + i}`,
           "--seeds",
           `${count - i}`,
-          "--jobs",
-          `-${jobs}`,
+          "--every",
+          `${jobs}`,
         ];
         if (options.root) args.push("--root", options.root);
         const script = fileURLToPath(import.meta.url);
@@ -196,8 +198,9 @@ function main(): Promise<number> {
   if (options.seed) return one(scenarioOf(Number(options.seed)));
   if (options.mutants) return huntAll(mutants);
   if (options.mutant) return huntAll([named(options.mutant)]);
-  // A share of a larger whole has a negative number of jobs.
-  if (jobs < 0) return some(from, count, -jobs).then(() => 0);
+  if (options.every) {
+    return some(from, count, Number(options.every)).then(() => 0);
+  }
   return jobs > 1 ? many(from, count, jobs) : some(from, count, 1);
 }
 
