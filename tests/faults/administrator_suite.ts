@@ -18,7 +18,7 @@ import {
   type WatchEvent,
 } from "../../mod.ts";
 import { expireSession } from "../../testing/mod.ts";
-import { connectTo, type Target } from "../targets.ts";
+import type { Target } from "../targets.ts";
 import {
   aborted,
   called,
@@ -44,7 +44,7 @@ export function administratorSuite(target: Target): void {
 
           await expireSession(far, target.servers);
 
-          const reason = await within(5_000, "loss", aborted(held.signal));
+          const reason = await within("loss", aborted(held.signal));
           assertInstanceOf(reason, LockLostError);
           assertInstanceOf(reason.cause, SessionExpiredError);
           assertThrows(() => held.assertHeld(), LockLostError);
@@ -53,7 +53,7 @@ export function administratorSuite(target: Target): void {
           assert(far.session !== session);
           assertEquals(await held.release(), false);
           assertEquals(told, [{ type: "session-lost", path: "/" }]);
-          const again = await within(5_000, "acquire()", lock.acquire());
+          const again = await within("acquire()", lock.acquire());
           assert(again.token > held.token);
           await again.release();
           await (await new Lock(near, path).acquire()).release();
@@ -76,15 +76,15 @@ export function administratorSuite(target: Target): void {
               else again();
             },
           });
-          await within(5_000, "queueing", waiting);
+          await within("queueing", waiting);
 
           await expireSession(far, target.servers);
 
-          await within(5_000, "queueing again", requeued);
+          await within("queueing again", requeued);
           assertEquals(queued, [1, 1]);
           assertEquals(warnings.map(({ kind }) => kind), ["requeued"]);
           await held.release();
-          await (await within(5_000, "the waiter", acquired)).release();
+          await (await within("the waiter", acquired)).release();
         });
       });
 
@@ -95,11 +95,11 @@ export function administratorSuite(target: Target): void {
           const waiting = new Promise<void>((resolve) => queued = resolve);
           const acquired = new Lock(far, path, { onSessionLoss: "reject" })
             .acquire({ onQueued: () => queued() });
-          await within(5_000, "queueing", waiting);
+          await within("queueing", waiting);
 
           await expireSession(far, target.servers);
 
-          const rejected = within(5_000, "rejection", acquired);
+          const rejected = within("rejection", acquired);
           await assertRejects(() => rejected, SessionExpiredError);
           await held.release();
         });
@@ -115,7 +115,7 @@ export function administratorSuite(target: Target): void {
 
           await near.delete(held.path);
 
-          const reason = await within(5_000, "loss", aborted(held.signal));
+          const reason = await within("loss", aborted(held.signal));
           assertInstanceOf(reason, LockLostError);
           assertEquals(await held.release(), false);
         });
@@ -153,10 +153,10 @@ export function administratorSuite(target: Target): void {
         await near.delete(`${path}/${own}`);
         await held.release();
 
-        const next = await within(5_000, "the later one", later);
+        const next = await within("the later one", later);
         await childrenBecome(near, path, (n) => n.length === 2);
         await next.release();
-        await (await within(5_000, "the waiter", waiting)).release();
+        await (await within("the waiter", waiting)).release();
         assertEquals(queued, [1, 1]);
       });
     });
@@ -183,13 +183,13 @@ export function administratorSuite(target: Target): void {
         );
         await near.delete(`${path}/${own}`);
 
-        await within(5_000, "a look at the new predecessor", looked);
+        await within("a look at the new predecessor", looked);
         await far.ping();
         assertEquals(granted, false);
         held.assertHeld();
         await held.release();
         await assertRejects(() => middle, LockLostError);
-        await (await within(5_000, "the last", last)).release();
+        await (await within("the last", last)).release();
       });
     });
   });
@@ -198,9 +198,10 @@ export function administratorSuite(target: Target): void {
     // The operator deletes the znode and another takes the lock, unseen by the first.
     for (const successor of ["another client", "its own session"] as const) {
       it(`cannot release or guard against ${successor} (the seed's liberar())`, async () => {
-        await scene(target, options, async ({ proxy, far, near, path }) => {
+        // It hears of nothing: its heartbeat comes too late to tell, and no watch event.
+        const slow = { sessionTimeout: 60_000 };
+        await scene(target, slow, async ({ proxy, far, near, path }) => {
           const stale = await new ExclusiveLock(far, path).acquire();
-          // It hears of nothing: no watch event. Its heartbeat comes too late to tell.
           proxy.rule = ({ direction }) =>
             direction === "event" ? "drop" : "pass";
           await near.delete(path);
@@ -256,27 +257,27 @@ export function administratorSuite(target: Target): void {
   describe("close()", () => {
     for (const Lock of locks) {
       it(`aborts the signal of ${called(Lock)}, rejects waiters, and frees the lock at once (kazoo#744)`, async () => {
-        const zk = await connectTo(target, options);
-        const other = await connectTo(target, options);
-        const path = freshPath();
-        const held = await new Lock(zk, path).acquire();
-        const own = new Lock(zk, path).acquire();
-        const next = new Lock(other, path).acquire();
-        own.catch(() => {});
+        // As long as any test is waited for: nothing here is done by expiry.
+        const long = { sessionTimeout: 60_000 };
+        await scene(target, long, async ({ far, near, path }) => {
+          const held = await new Lock(far, path).acquire();
+          const own = new Lock(far, path).acquire();
+          const next = new Lock(near, path).acquire();
+          own.catch(() => {});
 
-        const closed = zk.close();
+          const closed = far.close();
 
-        assertEquals(held.signal.aborted, true);
-        assertEquals(held.state, "lost");
-        await assertRejects(() => own, Error, "closed");
-        await within(5_000, "close()", closed);
-        await (await within(1_000, "the next holder", next)).release();
-        await assertRejects(
-          () => new Lock(zk, path).acquire(),
-          Error,
-          "closed",
-        );
-        await other.close();
+          assertEquals(held.signal.aborted, true);
+          assertEquals(held.state, "lost");
+          await assertRejects(() => own, Error, "closed");
+          await within("close()", closed);
+          await (await within("the next holder", next)).release();
+          await assertRejects(
+            () => new Lock(far, path).acquire(),
+            Error,
+            "closed",
+          );
+        });
       });
     }
   });

@@ -2,6 +2,7 @@
 // Must not know a single fault.
 // Used by the suites of this folder, and by those of locks.
 
+import process from "node:process";
 import type { Client, ConnectOptions, HeldLock } from "../../mod.ts";
 import { connect, ExclusiveLock, SequentialLock } from "../../mod.ts";
 import { FaultProxy } from "../../testing/mod.ts";
@@ -23,15 +24,15 @@ export function freshPath(): string {
   return `/faults/${run}-${Math.random().toString(36).slice(2)}-${++paths}`;
 }
 
-/** Rejects if `promise` takes longer than `ms`: a condition with a deadline. */
-export function within<T>(
-  ms: number,
-  what: string,
-  promise: Promise<T>,
-): Promise<T> {
+/** Longer than a busy machine takes for anything, in ms; no test waits for its end. */
+const patience = 60_000;
+
+/** Rejects if `promise` takes far too long: a condition with a deadline. */
+export function within<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Late: ${what}: ${ms} ms`)), ms);
+    const error = new Error(`Late: ${what}: ${patience} ms`);
+    timer = setTimeout(() => reject(error), patience);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -51,7 +52,6 @@ export async function childrenBecome(
   client: Client,
   path: string,
   wanted: (names: string[]) => boolean,
-  ms = 15_000,
 ): Promise<string[]> {
   let last: string[] = [];
   const wait = async () => {
@@ -68,7 +68,7 @@ export async function childrenBecome(
       await changed;
     }
   };
-  return await within(ms, `children of ${path}`, wait()).catch((error) => {
+  return await within(`children of ${path}`, wait()).catch((error) => {
     throw new Error(`${error.message}; there are: ${last.join(" ")}`);
   });
 }
@@ -83,6 +83,37 @@ export function stateBecomes(client: Client, state: string): Promise<void> {
       resolve();
     });
   });
+}
+
+/**
+ * Plays, then undoes, the last thing first: whatever happened, nothing is left
+ * that the next test could stumble over.
+ */
+export async function tidily(
+  play: (undo: (step: () => unknown) => void) => Promise<void>,
+): Promise<void> {
+  const steps: (() => unknown)[] = [];
+  // What a failed test has not come to await rejects when its client is closed.
+  const silence = () => {};
+  try {
+    await play((step) => void steps.push(step));
+  } catch (error) {
+    process.on("unhandledRejection", silence);
+    throw error;
+  } finally {
+    let failure: { error: unknown } | undefined;
+    for (const step of steps.reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve));
+    process.off("unhandledRejection", silence);
+    // deno-lint-ignore no-unsafe-finally
+    if (failure) throw failure.error;
+  }
 }
 
 /** A client behind a proxy, one straight to the server, and a fresh path. */
@@ -101,18 +132,16 @@ export async function scene(
   options: ConnectOptions,
   play: (scene: Scene) => Promise<void>,
 ): Promise<void> {
-  const proxy = await FaultProxy.start(target.servers);
-  const clients: Client[] = [];
-  try {
-    clients.push(await connect(proxy.servers, options));
-    clients.push(await connectTo(target, options));
-    const [far, near] = clients;
+  await tidily(async (undo) => {
+    const proxy = await FaultProxy.start(target.servers);
+    undo(() => proxy.close());
+    const far = await connect(proxy.servers, options);
+    undo(() => far.close());
+    const near = await connectTo(target, options);
+    undo(() => near.close());
+    undo(() => proxy.heal());
     await play({ proxy, far, near, path: freshPath() });
-  } finally {
-    proxy.heal();
-    await Promise.all(clients.map((client) => client.close()));
-    await proxy.close();
-  }
+  });
 }
 
 /** Acquires and releases once, so that directories exist and counts are steady. */

@@ -24,7 +24,7 @@ export function lostRepliesSuite(target: Target): void {
         await warmUp(lock);
         const lost = proxy.dropReply("create", { thenCut: true });
 
-        const held = await within(5_000, "acquire()", lock.acquire());
+        const held = await within("acquire()", lock.acquire());
 
         const { err } = await lost;
         assertEquals(err, 0); // The server had made it.
@@ -48,7 +48,7 @@ export function lostRepliesSuite(target: Target): void {
           return "cut";
         };
 
-        const held = await within(5_000, "acquire()", lock.acquire());
+        const held = await within("acquire()", lock.acquire());
 
         assert(cut);
         assertEquals((await near.getChildren(path)).length, 1);
@@ -69,7 +69,7 @@ export function lostRepliesSuite(target: Target): void {
           return "cut";
         };
 
-        const held = await within(5_000, "acquire()", lock.acquire());
+        const held = await within("acquire()", lock.acquire());
 
         assertEquals(cuts, 3);
         assertEquals((await near.getChildren(path)).length, 1);
@@ -87,10 +87,10 @@ export function lostRepliesSuite(target: Target): void {
 
         await first.release();
 
-        const held = await within(5_000, "the waiter", waiting);
+        const held = await within("the waiter", waiting);
         assertEquals((await near.getChildren(path)).length, 2);
         await held.release();
-        const last = await within(5_000, "the next", later);
+        const last = await within("the next", later);
         assert(first.token < held.token && held.token < last.token);
         await last.release();
       });
@@ -112,7 +112,7 @@ export function lostRepliesSuite(target: Target): void {
 
         await first.release();
 
-        const held = await within(5_000, "the waiter", waiting);
+        const held = await within("the waiter", waiting);
         assert(lost);
         await held.release();
       });
@@ -124,7 +124,7 @@ export function lostRepliesSuite(target: Target): void {
         await warmUp(lock);
         await near.delete(path).catch(() => {}); // Reaped already: as well.
 
-        const held = await within(5_000, "acquire()", lock.acquire());
+        const held = await within("acquire()", lock.acquire());
 
         assertEquals((await near.getChildren(path)).length, 1);
         await held.release();
@@ -139,7 +139,7 @@ export function lostRepliesSuite(target: Target): void {
         await warmUp(lock);
         const lost = proxy.dropReply("multi", { thenCut: true });
 
-        const held = await within(5_000, "acquire()", lock.acquire());
+        const held = await within("acquire()", lock.acquire());
 
         assertEquals((await lost).err, 0);
         assertEquals(held.token, (await near.exists(path))?.czxid);
@@ -176,7 +176,7 @@ export function lostRepliesSuite(target: Target): void {
           const held = await lock.acquire();
           const lost = proxy.dropReply(op, { thenCut: true });
 
-          const released = await within(4_000, "release()", held.release());
+          const released = await within("release()", held.release());
 
           assertEquals(released, true);
           assertEquals((await lost).err, 0);
@@ -203,7 +203,7 @@ export function lostRepliesSuite(target: Target): void {
             return "cut";
           };
 
-          const released = await within(4_000, "release()", held.release());
+          const released = await within("release()", held.release());
 
           assertEquals([released, cut], [true, true]);
           assertEquals(await near.exists(held.path), null);
@@ -211,18 +211,20 @@ export function lostRepliesSuite(target: Target): void {
       });
 
       it(`of ${called(Lock)} answers in bounded time in a black hole, and happens when that ends (kazoo#732)`, async () => {
-        const short = { sessionTimeout: 6_000 };
+        const short = { sessionTimeout: 12_000 };
         await scene(target, short, async ({ proxy, far, near, path }) => {
           const held = await new Lock(far, path).acquire();
           const next = new Lock(near, path).acquire();
           proxy.blackHole();
 
-          const released = await within(3_000, "release()", held.release());
+          const released = await within("release()", held.release());
 
+          // After a third of the timeout; silence is noticed at two thirds.
+          assertEquals(far.session.state, "connected");
           assertEquals(released, true);
           assertEquals(held.signal.aborted, true);
           proxy.heal();
-          const after = await within(5_000, "the next holder", next);
+          const after = await within("the next holder", next);
           assert(after.token > held.token);
           await after.release();
         });

@@ -12,6 +12,7 @@ import {
   locks,
   scene,
   stateBecomes,
+  tidily,
   within,
 } from "./help.ts";
 
@@ -40,7 +41,7 @@ export function partitionSuite(target: Target): void {
 
           proxy.blackHole();
 
-          const next = await within(15_000, "the next holder", waiting);
+          const next = await within("the next holder", waiting);
           assertEquals(order, ["lost", "granted"]);
           assertEquals(states, ["suspended", "lost"]);
           assert(next.token > held.token);
@@ -63,16 +64,20 @@ export function partitionSuite(target: Target): void {
           assertEquals(error.path, held.path);
           assertEquals(held.signal.aborted, true);
           // Both sessions stood still; whoever survived, the waiter is served.
-          await (await within(15_000, "the next holder", next)).release();
+          await (await within("the next holder", next)).release();
         });
       });
 
       it(`of ${called(Lock)} survives a server that is killed and started again`, async () => {
-        const server = await startMortal(target);
-        try {
-          const options = { sessionTimeout: 30_000 };
+        await tidily(async (undo) => {
+          const server = await startMortal(target);
+          undo(() => server[Symbol.asyncDispose]());
+          // A busy machine may take long to start it.
+          const options = { sessionTimeout: 60_000 };
           const zk = await connect(server.servers, options);
+          undo(() => zk.close());
           const other = await connect(server.servers, options);
+          undo(() => other.close());
           const path = freshPath();
           const states: string[] = [];
           const held = await new Lock(zk, path).acquire({
@@ -82,46 +87,37 @@ export function partitionSuite(target: Target): void {
           const ids = [zk.session.id, other.session.id];
 
           await server.kill();
-          await within(
-            5_000,
-            "disconnection",
-            stateBecomes(zk, "disconnected"),
-          );
+          await within("disconnection", stateBecomes(zk, "disconnected"));
           held.assertHeld(); // In doubt, but still to be believed.
           await server.restart();
 
-          await within(10_000, "reconnection", stateBecomes(zk, "connected"));
-          await within(10_000, "the other", stateBecomes(other, "connected"));
+          await within("reconnection", stateBecomes(zk, "connected"));
+          await within("the other", stateBecomes(other, "connected"));
           await zk.sync(path);
           assertEquals([zk.session.id, other.session.id], ids);
           assertEquals(held.state, "held");
           assertEquals(states, ["suspended", "held"]);
           assertEquals(await held.release(), true);
-          const after = await within(10_000, "the waiter", next);
+          const after = await within("the waiter", next);
           assert(after.token > held.token);
           await after.release();
-          await zk.close();
-          await other.close();
-        } finally {
-          await server[Symbol.asyncDispose]();
-        }
+        });
       });
 
       it(`of ${called(Lock)} moves to the next server when one answers pings but commits nothing`, async () => {
-        const sick = await FaultProxy.start(target.servers);
-        const well = await FaultProxy.start(target.servers);
-        const zk = await connect(sick.servers, { sessionTimeout: 6_000 })
-          .then(async (probe) => {
-            await probe.close();
-            return connect([sick.servers, well.servers], {
-              sessionTimeout: 6_000,
-            });
-          });
-        try {
+        await tidily(async (undo) => {
+          const sick = await FaultProxy.start(target.servers);
+          undo(() => sick.close());
+          const well = await FaultProxy.start(target.servers);
+          undo(() => well.close());
+          const both = [sick.servers, well.servers];
+          const zk = await connect(both, { sessionTimeout: 9_000 });
+          undo(() => zk.close());
           // Whichever of the two it chose is the one that falls ill.
           const [ill, other] = sick.connections > 0
             ? [sick, well]
             : [well, sick];
+          undo(() => ill.heal());
           const held = await new Lock(zk, freshPath()).acquire();
           const { id } = zk.session;
 
@@ -129,31 +125,24 @@ export function partitionSuite(target: Target): void {
           const beat = ill.packet(({ direction, op }) =>
             direction === "request" && op === "multi"
           );
-          const moving = within(
-            6_000,
-            "moving",
-            stateBecomes(zk, "disconnected"),
-          );
-          await beat;
-          await zk.ping(); // The heartbeat is out, and pings are answered.
-          const pongs = ill.count("reply", "ping");
-          await moving;
-
-          await within(6_000, "moving", stateBecomes(zk, "connected"));
-          await other.packet(({ direction, op }) =>
+          const moving = stateBecomes(zk, "disconnected");
+          const confirmed = other.packet(({ direction, op }) =>
             direction === "reply" && op === "multi"
           );
+          await within("a heartbeat", beat);
+          await zk.ping(); // The heartbeat is out, and pings are answered.
+          const pongs = ill.count("reply", "ping");
+          await within("leaving", moving);
+
+          await within("moving", stateBecomes(zk, "connected"));
+          await within("a heartbeat elsewhere", confirmed);
           assertEquals(zk.session.id, id);
           assertEquals(held.signal.aborted, false);
           held.assertHeld();
           assert(pongs > 0);
           ill.heal();
           assertEquals(await held.release(), true);
-        } finally {
-          await zk.close();
-          await sick.close();
-          await well.close();
-        }
+        });
       });
     }
 
@@ -166,9 +155,9 @@ export function partitionSuite(target: Target): void {
         });
 
         proxy.cut();
-        await within(5_000, "doubt", stateBecomes(far, "disconnected"));
+        await within("doubt", stateBecomes(far, "disconnected"));
         assertEquals(held.state, "suspended");
-        await within(5_000, "reconnection", stateBecomes(far, "connected"));
+        await within("reconnection", stateBecomes(far, "connected"));
         assertEquals(held.state, "suspended"); // Nobody has confirmed it yet.
 
         await far.sync(path); // Behind the heartbeat on the same connection.
@@ -185,8 +174,8 @@ export function partitionSuite(target: Target): void {
         proxy.dropReplies("multi");
 
         for (let turn = 0; turn < 4; turn++) {
-          await within(4_000, "giving up", stateBecomes(far, "disconnected"));
-          await within(4_000, "reconnection", stateBecomes(far, "connected"));
+          await within("giving up", stateBecomes(far, "disconnected"));
+          await within("reconnection", stateBecomes(far, "connected"));
           assertEquals(held.state, "suspended");
         }
 

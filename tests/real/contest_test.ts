@@ -6,6 +6,7 @@ import { describe, it } from "@std/testing/bdd";
 import {
   complaintsAbout,
   type Line,
+  parse,
   type Rules,
 } from "../suites/contest/history.ts";
 import { contestSuite, judge, kinds } from "../suites/contest_suite.ts";
@@ -68,6 +69,13 @@ describe("complaintsAbout()", () => {
 
   it("has none about a history as it should be", () => {
     assertEquals(complaintsAbout(good, rules), []);
+  });
+
+  it("is given whole lines, while the last one is still being written", () => {
+    const text = good.map((line) => JSON.stringify(line)).join("\n");
+
+    assertEquals(parse(`${text}\n`), good);
+    assertEquals(parse(text.slice(0, -5)), good.slice(0, -1));
   });
 
   it("has none about a loss before the next grant, where that may be", () => {

@@ -32,11 +32,15 @@ export interface Selection {
   jars: readonly string[];
 }
 
-/** Runs a program and resolves with what it printed; rejects with its last words. */
+/**
+ * Runs a program and resolves with what it printed; rejects with its last words,
+ * or those of `name`, the program that one runs.
+ */
 export async function run(
   file: string,
   args: readonly string[],
   cwd = "/",
+  name = file,
 ): Promise<string> {
   const env = {
     ...process.env,
@@ -51,7 +55,7 @@ export async function run(
     const lines = (stderr || message).trim().split("\n");
     // apt's first error is the reason; a program without such says it last.
     const line = lines.find((line) => line.startsWith("E:")) ?? lines.at(-1);
-    throw new Error(`${file} failed: ${line}`, { cause });
+    throw new Error(`${name} failed: ${line}`, { cause });
   }
 }
 

@@ -54,8 +54,7 @@ export class Ensemble implements AsyncDisposable {
   }
 
   async #having(mode: Mode): Promise<RealServer[]> {
-    // A frozen one doesn't answer: half a second tells.
-    const modes = await Promise.all(this.nodes.map((node) => node.mode(500)));
+    const modes = await Promise.all(this.nodes.map((node) => node.mode()));
     return this.nodes.filter((_, index) => modes[index] === mode);
   }
 }

@@ -88,7 +88,8 @@ const flags = [
 ];
 
 const system = "/usr/share/java";
-const instead = "or set ZOOKEEPER_SERVERS=host:port to use a running server";
+const instead =
+  "the tests also take a running server: ZOOKEEPER_SERVERS=host:port";
 const underWay = new Map<Version, Promise<Distribution>>();
 
 /** Narrows a string, as found in an environment variable, to a known version. */
@@ -136,7 +137,7 @@ async function fetch(version: Version): Promise<string> {
   if (findProgram("apt-get") === null) {
     throw new InstallError(
       `Get ZooKeeper ${version}: not Debian (no apt-get), so put the jars of ` +
-        `${wanted} into ${caches()[0]}/zookeeper-${version}, ${instead}`,
+        `${wanted} into ${caches()[0]}/zookeeper-${version}; ${instead}`,
     );
   }
   try {
@@ -148,7 +149,7 @@ async function fetch(version: Version): Promise<string> {
       `Get ZooKeeper ${version}: ${
         (cause as Error).message
       }. Give apt access ` +
-        `to ${wanted}, ${instead}`,
+        `to ${wanted}; ${instead}`,
       { cause },
     );
   }
@@ -204,15 +205,22 @@ command -v java || {
 }`;
 
 async function installJava(): Promise<string> {
-  const advice = `install a Java runtime (8 or newer), ${instead}`;
-  if (findProgram("apt-get") === null || process.getuid?.() !== 0) {
-    throw new InstallError(`Find java: not on PATH; ${advice}`);
+  const advice = `install a Java runtime (8 or newer); ${instead}`;
+  const hasApt = findProgram("apt-get") !== null;
+  if (!hasApt || process.getuid?.() !== 0) {
+    const root = hasApt ? "root gets it installed by apt-get, or " : "";
+    throw new InstallError(`Find java: not on PATH; ${root}${advice}`);
   }
   const deadline = performance.now() + 300_000;
   let java: string | null = null;
   while (java === null) {
     try {
-      await run("flock", ["/var/cache/apt", "sh", "-c", javaScript]);
+      await run(
+        "flock",
+        ["/var/cache/apt", "sh", "-c", javaScript],
+        "/",
+        "apt-get",
+      );
       java = findJava();
       if (java === null) throw new Error("still not on PATH");
     } catch (cause) {

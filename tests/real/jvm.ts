@@ -3,7 +3,7 @@
 // Called by server.ts.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
@@ -40,6 +40,9 @@ done
 if [ -n "$pid" ]; then kill -KILL $pid; wait $pid; fi
 rm -rf "$folder"
 `;
+
+/** How long anything may take on a busy machine, in ms. */
+const patience = 60_000;
 
 /** Waits until `done()`; false if that didn't happen within `ms`. */
 export async function until(
@@ -100,7 +103,7 @@ export class Jvm {
   async start(): Promise<void> {
     if (this.#pid !== null) throw new Error(`Start java: is ${this.#pid}`);
     this.#tell("start");
-    const started = await until(() => existsSync(this.#answer), 10_000);
+    const started = await until(() => existsSync(this.#answer), patience);
     if (!started) throw new Error("Start java: no answer from its supervisor");
     this.#pid = Number(readFileSync(this.#answer, "utf8"));
   }
@@ -110,9 +113,9 @@ export class Jvm {
     if (this.#pid === null) return;
     this.signal(signal);
     this.#tell("reap");
-    if (!(await until(() => !existsSync(this.#answer), 10_000))) {
+    if (!(await until(() => !existsSync(this.#answer), patience))) {
       this.signal("SIGKILL");
-      if (!(await until(() => !existsSync(this.#answer), 10_000))) {
+      if (!(await until(() => !existsSync(this.#answer), patience))) {
         throw new Error(`End java: ${this.#pid} is still there`);
       }
     }
@@ -122,6 +125,14 @@ export class Jvm {
   /** Sends a signal, if it runs. */
   signal(name: "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"): void {
     if (this.isAlive) process.kill(this.#pid!, name);
+  }
+
+  /** Stops it, and waits until every thread stands: the signal takes its time. */
+  async stop(): Promise<void> {
+    this.signal("SIGSTOP");
+    if (!(await until(() => this.#stands, patience))) {
+      throw new Error(`Stop java: ${this.#pid} still runs`);
+    }
   }
 
   /** The end of what it has printed, over all starts. */
@@ -136,12 +147,23 @@ export class Jvm {
     const shell = this.#shell;
     const isGone = () => shell.exitCode !== null || shell.signalCode !== null;
     shell.stdin!.end();
-    if (!(await until(isGone, 10_000))) {
+    if (!(await until(isGone, patience))) {
       throw new Error(`End java: its supervisor ${shell.pid} is still there`);
     }
     this.#pid = null;
     // Already done, unless somebody killed the supervisor.
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  get #stands(): boolean {
+    const tasks = `/proc/${this.#pid}/task`;
+    try {
+      return readdirSync(tasks).every((id) =>
+        /\) [TZX] /.test(readFileSync(`${tasks}/${id}/stat`, "utf8"))
+      );
+    } catch {
+      return !this.isAlive; // Else a thread has just ended: look again.
+    }
   }
 
   get #answer(): string {

@@ -1,6 +1,6 @@
 // Free TCP ports for servers that are started, killed and started again.
 // Must not know what will listen there.
-// Called by server.ts and ensemble.ts.
+// Called by server.ts, ensemble.ts and foreground.ts.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -43,7 +43,8 @@ async function fixedRange(): Promise<[number, number]> {
   return [20_000, 32_768];
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nothing listens there now. */
+export function isFree(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const server = createServer();
   server.once("error", () => resolve(false));

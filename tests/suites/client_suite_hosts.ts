@@ -157,7 +157,8 @@ function failureTests(target: Target): void {
         );
 
         assertEquals([error.op, error.outcome], ["connect", "not-sent"]);
-        assertLess(performance.now() - start, connectTimeout + 1_000);
+        // Much less than the timeout of the session that it asks for.
+        assertLess(performance.now() - start, 10_000);
       } finally {
         await stranger.close();
       }
@@ -236,7 +237,7 @@ function processTests(target: Target): void {
   it("lets a process end by itself, with a session that is alive", async () => {
     const child = start(server, "unref");
     try {
-      assertEquals(await within("it ends", child.ended, 30_000), 0);
+      assertEquals(await within("it ends", child.ended), 0);
     } finally {
       child.kill();
     }
@@ -251,7 +252,7 @@ function processTests(target: Target): void {
         // The first comes a third of the timeout after the script was through.
         const ping = proxy.packet(({ op }) => op === "ping");
 
-        await within("it pings", ping, 30_000);
+        await within("it pings", ping);
 
         assert(child.isAlive);
       } finally {

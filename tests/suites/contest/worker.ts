@@ -68,7 +68,7 @@ async function round(zk: Client, who: string): Promise<void> {
 
 const contenders = await Promise.all(
   names.split(",").map(async (who) => {
-    const zk = await connect(servers, { sessionTimeout: 10_000 });
+    const zk = await connect(servers, { sessionTimeout: 30_000 });
     return { who, zk };
   }),
 );
