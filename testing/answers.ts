@@ -151,12 +151,8 @@ export class Answers {
       return { err: 0 };
     },
     [ops.checkWatches.code]: ({ path, type }, reader) => {
-      const wanted = this.#type(type);
-      // 3.8 goes up the path here, slash by slash.
-      const isLost = this.#profile.isWatchCheckShared &&
-        (path === null || path !== "" && !path.includes("/"));
-      if (isLost) throw unreadable;
-      const isThere = this.#replica.watches.has(path, reader, wanted);
+      const isThere = this.#replica.watches.has(path, reader, this.#type(type));
+      if (isThere === undefined) throw unreadable;
       if (!isThere) throw new Refusal(errors.NoWatcher);
       return null;
     },

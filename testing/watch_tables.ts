@@ -52,14 +52,22 @@ class Table {
     entry(this.#byWatcher, watcher, () => new Set<string>()).add(path);
   }
 
-  /** Modes of the watches there, of all watchers or one; 0 for none. */
-  modes(path: string, watcher?: Watcher): number {
-    const watchers = this.#byPath.get(path) ?? [];
-    let modes = 0;
-    for (const [each, mode] of watchers) {
-      if (watcher === undefined || each === watcher) modes |= mode;
+  /** Modes of a watcher's watch; 0 for none. */
+  modes(path: string, watcher: Watcher): number {
+    return this.#byPath.get(path)?.get(watcher) ?? 0;
+  }
+
+  /**
+   * Whether somebody watches in one of these modes. Undefined if 3.8 gets lost:
+   * it goes up from the path, slash by slash. Source: PathParentIterator.
+   */
+  hasAny(path: string | null, wanted: number): boolean | undefined {
+    if (wanted === 0 || path === "") return false;
+    if (!path?.includes("/")) return undefined;
+    for (const mode of this.#byPath.get(path)?.values() ?? []) {
+      if ((mode & wanted) !== 0) return true;
     }
-    return modes;
+    return path.startsWith("/") || this.#recursive === 0 ? false : undefined;
   }
 
   /** Removes some of the modes; answers whether one of them was there. */
@@ -185,12 +193,19 @@ export class WatchTables {
     }
   }
 
-  /** Whether there is a watch of this type. */
-  has(path: string, watcher: Watcher, type: string): boolean {
+  /** Whether there is a watch of this type; undefined if a server cannot say. */
+  has(path: string, watcher: Watcher, type: string): boolean | undefined {
     const [data, child] = this.#wanted(type);
-    const whose = this.#profile.isWatchCheckShared ? undefined : watcher;
-    return (this.data.modes(path, whose) & data) !== 0 ||
-      (this.child.modes(path, whose) & child) !== 0;
+    if (this.#profile.isWatchCheckShared) {
+      const [inData, inChild] = [
+        this.data.hasAny(path, data),
+        this.child.hasAny(path, child),
+      ];
+      if (inData === undefined || inChild === undefined) return undefined;
+      return inData || inChild;
+    }
+    return (this.data.modes(path, watcher) & data) !== 0 ||
+      (this.child.modes(path, watcher) & child) !== 0;
   }
 
   /** Removes watches of this type; answers whether there were any. */
