@@ -113,9 +113,6 @@ export class Member implements Backend {
     // For requests that none of the clients here makes.
   }
 
-  /** Only a broken client makes a server lose a number; ours is not. */
-  skip(): void {}
-
   closeSession(peer: Peer, done: (outcome: Outcome) => void): void {
     const { ensemble, origin } = this.#from(done);
     ensemble.ask(this, () => ensemble.close(peer.session, origin));
