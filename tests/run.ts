@@ -2,6 +2,7 @@
 // Must not know single tests.
 // Called by `deno task test`.
 
+import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,6 +61,9 @@ const parts: Part[] = [
   { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
 ];
 
+/** Ends what runs now. */
+let stop = () => {};
+
 interface Count {
   passed: number;
   failed: number;
@@ -67,8 +71,8 @@ interface Count {
 }
 
 /** Runs one part in a process of its own; its output goes through as it comes. */
-async function run(part: Part): Promise<Count> {
-  const report = join(tmpdir(), `zklock-${process.pid}-${part.name}.xml`);
+async function run(part: Part, folder: string): Promise<Count> {
+  const report = join(folder, `${part.name}.xml`);
   const status = await new Promise<number | null>((resolve, reject) => {
     const child = spawn(process.execPath, [
       "test",
@@ -84,6 +88,7 @@ async function run(part: Part): Promise<Count> {
       stdio: "inherit",
       env: { ...process.env, DENO_JOBS: `${part.jobs ?? 1}` },
     });
+    stop = () => child.kill();
     child.on("error", reject);
     child.on("close", resolve);
   });
@@ -117,6 +122,19 @@ async function servers(): Promise<string> {
   return `ZooKeeper ${names.join(", ")}`;
 }
 
+/** Where the parts leave their reports. Goes with this process, also when it is interrupted. */
+function reportFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "zklock-reports-"));
+  process.on("exit", () => rmSync(folder, { recursive: true }));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      stop();
+      process.exit(1);
+    });
+  }
+  return folder;
+}
+
 async function main(): Promise<number> {
   const only = process.argv.slice(2);
   const chosen = parts.filter(({ name }) =>
@@ -132,12 +150,13 @@ async function main(): Promise<number> {
     console.error(error.message);
     return 1;
   }
+  const folder = reportFolder();
   const total: Count = { passed: 0, failed: 0, ignored: 0 };
   const lines: string[] = [];
   for (const part of chosen) {
     console.log(`\n== ${part.name}`);
     const start = performance.now();
-    const count = await run(part);
+    const count = await run(part, folder);
     const minutes = ((performance.now() - start) / 60_000).toFixed(1);
     total.passed += count.passed;
     total.failed += count.failed;
