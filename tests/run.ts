@@ -58,6 +58,12 @@ const parts: Part[] = [
     against: "real",
   },
   { name: "simulation", paths: ["tests/simulation"], minutes: 2 },
+  {
+    name: "differential",
+    paths: ["tests/differential"],
+    minutes: 1,
+    against: "real",
+  },
   { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
 ];
 

@@ -4,9 +4,20 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import process from "node:process";
 import { shown } from "./commands.ts";
-import { realServer } from "./servers.ts";
+import { embeddedServer, realServer, type Stage } from "./servers.ts";
 import { type Pair, playCommands, playSeed, shorter } from "./trace.ts";
+
+/** Traces on the embedded server; more of them: ZKLOCK_TRACES=200. */
+const traceCount = Number(process.env.ZKLOCK_TRACES ?? 11);
+const seeds = Array.from({ length: traceCount }, (_, i) => i + 1);
+/** One more, which is another each day, as a number like 20260131. */
+const ofToday = Number(
+  new Date().toISOString().slice(0, 10).replaceAll("-", ""),
+);
+/** After so many traces the servers are fresh ones. */
+const perServer = 50;
 
 /** Says where a pair comes apart, in as few commands as can be; empty if nowhere. */
 async function differences(
@@ -16,17 +27,42 @@ async function differences(
 ): Promise<string[]> {
   const found: string[] = [];
   for (const seed of seeds) {
-    const { difference } = await playSeed(pair, seed, count);
-    if (difference === undefined) continue;
+    const { difference, played } = await playSeed(pair, seed, count);
+    if (difference === undefined) {
+      if (played !== count) found.push(`seed ${seed}: only ${played} commands`);
+      continue;
+    }
     const { command, first, second, at } = difference;
     found.push(
       `seed ${seed}, command ${at}: ${shown(command)}\n` +
         `${shown(first)}\n${shown(second)}\nwith few commands:\n` +
-        (await shorter(pair, difference)).map(shown).join("\n"),
+        (await shorter(pair, difference, 100)).map(shown).join("\n"),
     );
   }
   return found;
 }
+
+describe("Traces on the embedded server", () => {
+  for (const [version, line] of [["3.8.0", "3.8"], ["3.9.3", "3.9"]] as const) {
+    const name = `come out as on ${version}, byte for byte: ` +
+      `seeds 1 to ${seeds.length} and ${ofToday}, 500 commands each`;
+    it(name, async () => {
+      const all = [...seeds, ofToday];
+      while (all.length > 0) {
+        await using real: Stage = await realServer(version);
+        await using embedded: Stage = await embeddedServer(line);
+
+        const found = await differences(
+          { first: real, second: embedded },
+          all.splice(0, perServer),
+          500,
+        );
+
+        assertEquals(found, []);
+      }
+    });
+  }
+});
 
 describe("Traces on two real servers", () => {
   it("come out the same, until a byte of one of them is changed", async () => {
