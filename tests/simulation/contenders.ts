@@ -186,8 +186,9 @@ function gone(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => resolve());
-    client.exists(path, { watch: () => resolve() }).then((stat) => {
-      if (stat === null) resolve();
-    }, reject);
+    client.getData(path, { watch: () => resolve() }).catch((error) => {
+      if (error.code === "NoNode") resolve();
+      else reject(error);
+    });
   });
 }

@@ -105,6 +105,11 @@ async function play(empty: Scene, library: Library): Promise<void> {
   if (!isOver) return oracles.problem("K5 somebody waits for ever");
   await world.pass(scenario.timeout + 2 * scenario.tick);
   oracles.quiesced(ensemble.sessions.map(({ id }) => id));
+  const watches = ensemble.members.reduce(
+    (n, { replica }) => n + replica.watches.size,
+    0,
+  );
+  if (watches > 0) oracles.problem(`K6 ${watches} watches left`);
   const closed = Promise.all(programs.map(({ close }) => close()));
   const isClosed = await world.until(closed, 20_000);
   if (!isClosed) oracles.problem("K8 close() takes for ever");
@@ -117,11 +122,6 @@ async function play(empty: Scene, library: Library): Promise<void> {
       );
     }
   }
-  const watches = ensemble.members.reduce(
-    (n, { replica }) => n + replica.watches.size,
-    0,
-  );
-  if (watches > 0) oracles.problem(`K6 ${watches} watches left`);
 }
 
 /** A directory that has seen so many contenders. */
