@@ -51,11 +51,20 @@ export class Connection {
   #flushing = false;
   #wake: { at: number; cancel: () => void } | undefined;
   #pause: (() => void) | undefined;
-  /** Why the last attempt or connection failed. */
-  lastFailure: Error | undefined;
+  /** Attempts since a handshake was last answered that nobody answered at all. */
+  #unanswered = 0;
+  /** By address, the latest one last. */
+  readonly #failures = new Map<string, Error>();
+  /** Called if this process may connect to none of the servers: no attempt will change that. */
+  whenForbidden: (cause: Error) => void = () => {};
 
   constructor(settings: ConnectionSettings) {
     this.#settings = settings;
+  }
+
+  /** Why the last attempt at each server failed, or its connection; the latest one last. */
+  get failures(): readonly Error[] {
+    return [...this.#failures.values()];
   }
 
   /** The server at the other end, once there is one. */
@@ -152,8 +161,8 @@ export class Connection {
     // The wall clock may say that it is over, while no timer is due yet.
     session.tick(this.#now());
     if (session !== this.#session) return;
-    const { address, pause, circle } = this.#settings.ring.next();
-    const within = this.#attemptTime(circle);
+    const { address, pause } = this.#settings.ring.next();
+    const within = this.#attemptTime();
     const open = () => void this.#open(address, within);
     if (pause === 0) return open();
     this.#pause = this.#at(this.#now().mono + pause, open);
@@ -166,6 +175,7 @@ export class Connection {
       abort: new AbortController(),
       attachedInTime: this.#at(this.#now().mono + within, () => {
         const why = `${formatAddress(address)} did not answer in ${within} ms`;
+        this.#unanswered++;
         this.#ended(link, failedToConnect(why));
       }),
     };
@@ -187,10 +197,16 @@ export class Connection {
     }
   }
 
-  /** Short in the first circle, so that one dead server costs little; longer when all seem slow. */
-  #attemptTime(circle: number): number {
+  /**
+   * Short at first, so that one dead server costs little; longer when all are
+   * silent, and may just be slow. Refusals do not count: a server that starts
+   * refuses, and then swallows the first handshake (measured: 3.8 lost the session
+   * of a client that waited the whole timeout for its answer).
+   */
+  #attemptTime(): number {
     const { size } = this.#settings.ring;
     const timeout = this.#session!.timeout;
+    const circle = Math.floor(this.#unanswered / size);
     const share = Math.min(1, 2 ** circle / 3);
     return Math.max(shortestAttempt, Math.round(share * timeout / size));
   }
@@ -200,6 +216,8 @@ export class Connection {
     this.#session.received(bytes, this.#now());
     if (link !== this.#link || link.readySince !== undefined) return;
     if (!this.#session.ready) return;
+    this.#unanswered = 0;
+    this.#failures.clear();
     link.readySince = this.#settings.environment.monotonic();
     link.attachedInTime();
   }
@@ -208,9 +226,17 @@ export class Connection {
     if (link !== this.#link) return;
     const { address, readySince } = link;
     this.#hangUp();
-    this.lastFailure = error ?? hungUp(address, readySince !== undefined);
+    const failure = error ?? hungUp(address, readySince !== undefined);
+    const name = formatAddress(address);
+    this.#failures.delete(name);
+    this.#failures.set(name, failure);
     const session = this.#session;
-    session?.lost(this.lastFailure);
+    session?.lost(failure);
+    const { failures } = this;
+    if (
+      failures.length === this.#settings.ring.size &&
+      failures.every(isForbidden)
+    ) this.whenForbidden(failure);
     // lost() may have told somebody who closed the client.
     if (session !== undefined && session === this.#session) this.#dial();
   }
@@ -240,6 +266,12 @@ function hungUp(address: Address, attached: boolean): ConnectionLossError {
   return new ConnectionLossError("connect", null, "unknown", {
     message: `Lost the connection: ${why}`,
   });
+}
+
+/** The runtime keeps us from it: Deno without --allow-net (older: PermissionDenied), Node with --permission. */
+function isForbidden(error: Error): boolean {
+  return error.name === "NotCapable" || error.name === "PermissionDenied" ||
+    (error as { code?: unknown }).code === "ERR_ACCESS_DENIED";
 }
 
 function failedToConnect(why: string): ConnectionLossError {

@@ -121,14 +121,13 @@ export class ServerRing {
     return this.#addresses.length;
   }
 
-  /** Whom to try now, how many ms to wait before, and in which circle, from 0 on, this is. */
-  next(): { address: Address; pause: number; circle: number } {
-    const circle = this.circles;
+  /** Whom to try now, and how many ms to wait before. */
+  next(): { address: Address; pause: number } {
     const pause = this.#pause();
     this.#tries++;
     const address = this.#addresses[this.#next];
     this.#next = (this.#next + 1) % this.#addresses.length;
-    return { address, pause, circle };
+    return { address, pause };
   }
 
   /** A connection ended that had been ready for so long, in ms. */

@@ -123,15 +123,26 @@ export class Sessions {
           if (state === "auth-failed") reject(cause);
         });
         const cancel = this.environment.after(timeout, () => {
-          const cause = this.#connection.lastFailure;
-          const why = cause ? `: ${cause.message}` : "";
+          const { failures } = this.#connection;
+          const why = failures.map(({ message }) => message).join("; ");
           reject(
             new ConnectionLossError("connect", null, "not-sent", {
-              message: `Cannot connect within ${timeout} ms${why}`,
-              cause,
+              message: `Cannot connect within ${timeout} ms${
+                why && `: ${why}`
+              }`,
+              cause: failures.at(-1),
             }),
           );
         });
+        this.#connection.whenForbidden = (cause) => {
+          const message = `Cannot connect: no permission: ${cause.message}`;
+          reject(
+            new ConnectionLossError("connect", null, "not-sent", {
+              message,
+              cause,
+            }),
+          );
+        };
         const abort = () => reject(signal!.reason);
         signal?.addEventListener("abort", abort, { once: true });
         stop = () => {

@@ -128,6 +128,70 @@ describe("connect()", () => {
   );
 
   it(
+    "gives a server that starts, which refuses and then swallows a handshake, no more than a third of the timeout",
+    inWorld(1, async ({ connected, ensemble, time }) => {
+      const { server } = ensemble;
+      const client = await connected({ sessionTimeout: 9000 });
+      const { id } = client.session;
+      server.reception = "refuse";
+      server.line.cut();
+      await time.pass(3000);
+      server.speaks = false;
+      server.reception = "accept";
+      await time.pass(1100);
+      assertEquals(ensemble.open, 1);
+
+      server.speaks = true;
+      await time.pass(3000 + 1100);
+
+      const { session } = client;
+      assertEquals([session.state, session.id], ["connected", id]);
+    }),
+  );
+
+  it(
+    "rejects at once if the runtime permits none of the servers, but not if one of them",
+    inWorld(2, async ({ connected, ensemble, time }) => {
+      const denied = new Error('Requires net access to "zk0:2181"');
+      denied.name = "NotCapable";
+      const none: Transport = () => Promise.reject(denied);
+      const some: Transport = (address, handlers) =>
+        address.host === "zk0"
+          ? Promise.reject(denied)
+          : ensemble.transport(address, handlers);
+
+      const since = time.monotonic();
+      const error = await assertRejects(
+        () => connected({ transport: none }),
+        ConnectionLossError,
+        "Cannot connect: no permission: Requires net access",
+      );
+
+      assertEquals([error.cause, time.monotonic()], [denied, since]);
+      await connected({ transport: some });
+    }),
+  );
+
+  it(
+    "says of every server why not, when time is up",
+    inWorld(2, async ({ connected, ensemble }) => {
+      for (const server of ensemble.servers) server.reception = "refuse";
+
+      const error = await assertRejects(
+        () => connected({ connectTimeout: 1000 }),
+        ConnectionLossError,
+        "Cannot connect within 1000 ms: zk",
+      );
+
+      const names = error.message.match(/zk\d refused the connection/g)!;
+      assertEquals(names.sort(), [
+        "zk0 refused the connection",
+        "zk1 refused the connection",
+      ]);
+    }),
+  );
+
+  it(
     "gives the transport up by its signal, and closes a connection that comes all the same",
     inWorld(1, async ({ ensemble, time, connected }) => {
       const signals: AbortSignal[] = [];
