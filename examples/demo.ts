@@ -7,16 +7,24 @@ import { helpText, readOptions, UsageError } from "./demo/options.ts";
 import { show } from "./demo/show.ts";
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+/** One Ctrl-C may come twice: from the terminal, and from deno task. In ms. */
+const echo = 1_000;
 
 async function main(args: readonly string[]): Promise<number> {
   const stop = new AbortController();
   const print = (line: string) => console.log(line);
   let interrupted: number | undefined;
+  let since = 0;
   for (const [name, code] of Object.entries(exitCodes)) {
     process.on(name, () => {
-      // Asked twice: now.
-      if (interrupted !== undefined) process.exit(code);
+      const now = performance.now();
+      if (interrupted !== undefined) {
+        // Asked twice: now.
+        if (now - since > echo) process.exit(code);
+        return;
+      }
       interrupted = code;
+      since = now;
       stop.abort(new Error("interrupted"));
     });
   }

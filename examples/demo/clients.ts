@@ -43,7 +43,14 @@ export class Clients implements AsyncDisposable {
     const each: Client[] = [];
     const clients = new Clients(caretaker, root, each);
     try {
-      await caretaker.ensurePath(root, { signal });
+      // With a chroot, "/" is that; making it would leave it behind.
+      if (await caretaker.exists("/", { signal }) === null) {
+        const chroot = servers.slice(servers.indexOf("/"));
+        throw new UsageError(
+          `There is no ${chroot} at ${servers}: make it first`,
+        );
+      }
+      await caretaker.create(root, null, { signal });
       const { onPacket } = meter;
       const opening = Array.from(
         { length: sharedSession ? 1 : contenders },
@@ -81,18 +88,24 @@ export class Clients implements AsyncDisposable {
     // Without a connection it would wait for one.
     const signal = AbortSignal.timeout(tidyTimeout);
     if (this.#caretaker.session.state === "connected") {
-      await this.#remove(this.root, signal).catch(() => {});
+      // Another server may not have heard yet what was made there.
+      await this.#caretaker.sync(this.root, { signal })
+        .then(() => this.#remove(this.root, signal)).catch(() => {});
     }
     await this.#caretaker.close();
   }
 
-  /** What is left are fences, and directories without anybody in them. */
+  /** What is left are fences, and directories without anybody in them, which may go by themselves. */
   async #remove(path: string, signal: AbortSignal): Promise<void> {
     const caretaker = this.#caretaker;
-    for (const name of await caretaker.getChildren(path, { signal })) {
-      await this.#remove(`${path}/${name}`, signal);
+    try {
+      for (const name of await caretaker.getChildren(path, { signal })) {
+        await this.#remove(`${path}/${name}`, signal);
+      }
+      await caretaker.delete(path, { signal });
+    } catch (error) {
+      if ((error as { code?: string }).code !== "NoNode") throw error;
     }
-    await caretaker.delete(path, { signal });
   }
 }
 
