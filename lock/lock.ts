@@ -119,6 +119,9 @@ export abstract class Lock {
     work: (held: HeldLock) => T | Promise<T>,
     options: AcquireOptions = {},
   ): Promise<T> {
+    if (typeof work !== "function") {
+      throw new TypeError(`Cannot run: work is not a function: ${work}`);
+    }
     const held = await this.acquire(options);
     let done: { value: T } | { error: unknown };
     try {

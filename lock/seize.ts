@@ -73,6 +73,7 @@ class Seizure {
   #watching = false;
   /** Somebody let go; no need to look. */
   #free = false;
+  #warned = false;
   readonly #watcher = ({ type }: WatchEvent): void => {
     this.#watching = false;
     this.#free = type === "deleted";
@@ -216,17 +217,29 @@ class Seizure {
     const watch = this.#watching ? undefined : this.#watcher;
     try {
       this.#watching = true;
-      await patiently(
+      const { stat } = await patiently(
         this.#client,
         this.#session,
         () => this.#client.getData(path, { watch }),
       );
+      if (stat.ephemeralOwner === 0n) this.#warnOfPlain();
       return watch !== undefined || this.#watching;
     } catch (error) {
       if (watch) this.#watching = false;
       if (codeOf(error) === "NoNode") return false;
       throw error;
     }
+  }
+
+  /** Nobody who holds the lock made it, so nobody may ever release it. */
+  #warnOfPlain(): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    const { path } = this.#settings;
+    const message = `Waiting for ${path}, which is no lock: ` +
+      `it is not ephemeral`;
+    const kind = "foreign-contender";
+    internalsOf(this.#client).warn({ kind, message, path });
   }
 
   async #granted(grant: Grant): Promise<void> {

@@ -150,7 +150,7 @@ export interface Warning {
   /**
    * - `watcher-threw`, `listener-threw`: a function of yours; `cause` has the error.
    * - `foreign-child`: a lock's directory holds a znode that is no contender.
-   * - `foreign-contender`: we wait behind a znode that no known client made.
+   * - `foreign-contender`: we wait behind a znode that no known client made, or for one that is no lock.
    * - `requeued`: a waiter lost its place and entered the queue again.
    * - `sequence-health`: a lock's directory has used up most of its numbers.
    * - `fence-missing`: somebody deleted the fence of an exclusive lock.

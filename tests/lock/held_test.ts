@@ -1,7 +1,8 @@
-// What a HeldLock answers, and waiting behind a znode that must not be read: on the embedded server.
+// What a HeldLock answers, and waiting behind a znode that must not be read, or is no lock: on the embedded server.
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { ExclusiveLock } from "../../lock/exclusive_lock.ts";
 import { SequentialLock } from "../../lock/sequential_lock.ts";
 import { permissions } from "../../protocol/codes.ts";
 import { MultiError } from "../../protocol/errors.ts";
@@ -83,6 +84,47 @@ describe("SequentialLock.acquire()", () => {
 
       assertEquals([queued, watches], [1, [1, 0]]);
       await clock.until(held.release());
+    }),
+  );
+});
+
+describe("ExclusiveLock.acquire()", () => {
+  it(
+    "warns once that it waits for a znode that is not ephemeral, and goes on when that goes",
+    inScene(async ({ clock, connected }) => {
+      const { client, warnings } = await connected();
+      const told: string[] = [];
+      client.on("warning", ({ message }) => told.push(message));
+      await clock.until(client.create("/l", "data"));
+      const acquired = new ExclusiveLock(client, "/l").acquire();
+      await clock.pass(1_000);
+      await clock.until(client.setData("/l", "other"));
+      await clock.pass(1_000);
+
+      await clock.until(client.delete("/l"));
+      const held = await clock.until(acquired);
+
+      assertEquals(warnings, ["foreign-contender"]);
+      assertEquals(told, [
+        "Waiting for /l, which is no lock: it is not ephemeral",
+      ]);
+      await clock.until(held.release());
+    }),
+  );
+
+  it(
+    "does not warn of a holder",
+    inScene(async ({ clock, connected }) => {
+      const { client, warnings } = await connected();
+      const lock = new ExclusiveLock(client, "/l");
+      const held = await clock.until(lock.acquire());
+      const next = lock.acquire();
+      await clock.pass(1_000);
+
+      await clock.until(held.release());
+      await clock.until((await clock.until(next)).release());
+
+      assertEquals(warnings, []);
     }),
   );
 });

@@ -8,6 +8,23 @@ import { inScene, locks, T } from "./embedded.ts";
 for (const Lock of locks) {
   describe(`${Lock.name}.run()`, () => {
     it(
+      "rejects with a TypeError, before a byte is sent, without work",
+      inScene(async ({ clock, connected }) => {
+        const { client, road } = await connected();
+        const lock = new Lock(client, "/l");
+        const nothing = undefined as unknown as () => void;
+
+        await assertRejects(
+          () => clock.until(lock.run(nothing)),
+          TypeError,
+          "Cannot run: work is not a function: undefined",
+        );
+
+        assertEquals(road.writes, []);
+      }),
+    );
+
+    it(
       "rejects if the znode was gone when it was to be released",
       inScene(async ({ clock, connected }) => {
         const { client } = await connected();
