@@ -228,7 +228,8 @@ export class Peer implements Intake, Watcher {
       "serve";
     this.#helloVerdict = verdict;
     const { profile } = this.#backend;
-    const isIgnored = hello.passwd === null && profile.isNullPasswordIgnored;
+    const isIgnored = hello.passwd === null && hello.sessionId === 0n &&
+      profile.isNullPasswordIgnored;
     if (isIgnored || verdict === "ignore") return;
     if (verdict === "cut-before" || typeof verdict === "number") {
       return this.reset();

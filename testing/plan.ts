@@ -31,6 +31,10 @@ export interface WriteRules {
   readonly isIpExact?: boolean;
   /** First and last character of each forbidden range are allowed (3.4, whose PathUtils has < for <=). */
   readonly areEdgesAllowed?: boolean;
+  /** The flags of a create are looked at when the parent has been found, and what is deleted is found before the rights are looked at (3.4). */
+  readonly isOfOldOrder?: boolean;
+  /** There is a znode /zookeeper/config, which cannot be deleted; default true. */
+  readonly hasConfig?: boolean;
   /** The last flags that a create may have; default 6. */
   readonly lastFlags?: number;
   /** An ACL that is null makes a request unreadable; otherwise it is a wrong one. */
@@ -72,7 +76,8 @@ export const writeCodes: ReadonlySet<number> = new Set([
 const ttlLimit = 0xff_ffff_ffffn;
 // deno-lint-ignore no-control-regex
 const edges = /[\u001f\u007f\u009f\ud800\uf8ff\ufff0\uffff]/g;
-const special = ["/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"];
+const special = ["/", "/zookeeper", "/zookeeper/quota"];
+const config = "/zookeeper/config";
 
 /** Decides about writes on one tree. */
 export class Planner {
@@ -140,20 +145,14 @@ export class Planner {
   ): Change {
     // Flags of a TTL node in a multi, with an operation that has no ttl.
     if (code === ops.createTtl.code && ttl === undefined) throw unreadable;
-    const { lastFlags = 6 } = this.#rules;
-    const mode = flags <= lastFlags ? modes[flags] : undefined;
-    if (mode === undefined) throw new Refusal(errors.BadArguments);
-    if (mode.isTtl && !this.#rules.hasTtls) {
-      throw new Refusal(errors.Unimplemented);
-    }
-    const ms = ttl ?? -1n;
-    const isTtlFine = mode.isTtl ? ms > 0n && ms <= ttlLimit : ms < 0n;
-    if (!isTtlFine) throw new Refusal(errors.BadArguments);
+    const { isOfOldOrder } = this.#rules;
+    const early = isOfOldOrder ? undefined : this.#mode(flags, ttl);
     if (path === null) throw unreadable;
     if (isUnusable(path)) throw new Refusal(errors.BadArguments);
     const kept = this.#fixed(acl, who);
     const parent = this.#find(parentOf(path));
     this.#demand(parent, permissions.create, who);
+    const mode = early ?? this.#mode(flags, ttl);
     const name = mode.isSequential ? path + suffix(parent.creates) : path;
     this.#demandValid(name);
     if (this.#tree.get(name)) throw new Refusal(errors.NodeExists);
@@ -164,17 +163,18 @@ export class Planner {
     return {
       ...{ type: "create", path: name, data, acl: kept, kind },
       owner: kind === "ephemeral" ? who.session : 0n,
-      ttl: kind === "ttl" ? Number(ms) : 0,
+      ttl: kind === "ttl" ? Number(ttl) : 0,
       creates: (parent.creates + 1) | 0,
     };
   }
 
   #delete({ path, version }: PathVersion, who: Writer): Change {
     if (path === null) throw unreadable;
-    if (isUnusable(path) || special.includes(path)) {
-      throw new Refusal(errors.BadArguments);
-    }
+    const { hasConfig = true, isOfOldOrder } = this.#rules;
+    const isSpecial = special.includes(path) || hasConfig && path === config;
+    if (isUnusable(path) || isSpecial) throw new Refusal(errors.BadArguments);
     const parent = this.#find(parentOf(path));
+    if (isOfOldOrder) this.#find(path);
     this.#demand(parent, permissions.delete, who);
     const znode = this.#find(path);
     demandVersion(znode.version, version);
@@ -224,6 +224,16 @@ export class Planner {
     return kept;
   }
 
+  #mode(flags: number, ttl = -1n): Mode {
+    const { lastFlags = 6, hasTtls } = this.#rules;
+    const mode = flags <= lastFlags ? modes[flags] : undefined;
+    if (mode === undefined) throw new Refusal(errors.BadArguments);
+    if (mode.isTtl && !hasTtls) throw new Refusal(errors.Unimplemented);
+    const isTtlFine = mode.isTtl ? ttl > 0n && ttl <= ttlLimit : ttl < 0n;
+    if (!isTtlFine) throw new Refusal(errors.BadArguments);
+    return mode;
+  }
+
   #demandValid(path: string): void {
     const { areEdgesAllowed } = this.#rules;
     try {
@@ -257,7 +267,13 @@ interface PathVersion {
   version: number;
 }
 
-const modes = [0, 1, 2, 3, 4, 5, 6].map((flags) => ({
+interface Mode {
+  isEphemeral: boolean;
+  isSequential: boolean;
+  isTtl: boolean;
+}
+
+const modes = [0, 1, 2, 3, 4, 5, 6].map((flags): Mode => ({
   isEphemeral: flags === 1 || flags === 3,
   isSequential: flags === 2 || flags === 3 || flags === 6,
   isTtl: flags === 5 || flags === 6,

@@ -34,11 +34,13 @@ export interface Profile extends TreeRules {
   readonly isUnreadableCounted: boolean;
   /** checkWatches finds the watches of all connections, and cannot deal with a path without a slash; from 3.9 on it asks for one's own (ZOOKEEPER-4466). */
   readonly isWatchCheckShared: boolean;
+  /** Writes are checked in another order. */
+  readonly isOfOldOrder: boolean;
   /** The last flags that a create may have. */
   readonly lastFlags: number;
   /** An ACL that is null makes a request unreadable. */
   readonly isNullAclUnreadable: boolean;
-  /** A handshake with a null password is never answered. */
+  /** A handshake for a new session with a null password is never answered. */
   readonly isNullPasswordIgnored: boolean;
   /** An ip in an ACL is one address, without `/bits`. */
   readonly isIpExact: boolean;
@@ -51,6 +53,7 @@ const common = {
   isCounterWrapping: false,
   isIpExact: false,
   areEdgesAllowed: false,
+  isOfOldOrder: false,
   lastFlags: 6,
   isNullAclUnreadable: false,
   hasConfig: true,
@@ -65,6 +68,7 @@ export const profiles: Readonly<Record<ServerVersion, Profile>> = {
     isCounterWrapping: true,
     isIpExact: true,
     areEdgesAllowed: true,
+    isOfOldOrder: true,
     lastFlags: 3,
     isNullAclUnreadable: true,
     hasConfig: false,

@@ -126,10 +126,11 @@ const partOperations: ReadonlyMap<number, ops.Operation> = new Map(
 function meant(
   asked: ops.Operation,
   { flags, acl }: Request,
-  { areFlagsReadEarly, isCreate2Downgraded }: Profile,
+  { areFlagsReadEarly, isCreate2Downgraded, lastFlags }: Profile,
   at: number,
 ): ops.Operation {
-  if (flags === undefined) return asked;
+  // 3.4 has no other create.
+  if (flags === undefined || lastFlags < 4) return asked;
   const isTtl = flags === 5 || flags === 6;
   const isOfTtl = asked.code === ops.createTtl.code;
   if (areFlagsReadEarly && !isOfTtl) {
