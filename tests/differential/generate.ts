@@ -2,7 +2,12 @@
 // Knows no connection and no server.
 // Used by trace.ts.
 
-import type { Command, Hello, Request } from "./commands.ts";
+import {
+  type Command,
+  type Hello,
+  operationOf,
+  type Request,
+} from "./commands.ts";
 import {
   anyAcl,
   anyData,
@@ -46,6 +51,16 @@ const requestWeights = {
   check: 1,
 };
 
+const partWeights = {
+  create: 30,
+  create2: 8,
+  createContainer: 3,
+  createTTL: 3,
+  delete: 14,
+  setData: 14,
+  check: 14,
+};
+
 const commandWeights = {
   request: 800,
   burst: 20,
@@ -63,13 +78,16 @@ const commandWeights = {
 /** Makes a trace, command by command. */
 export class Generator {
   readonly #dice: Dice;
+  readonly #line: string;
   /** Names the server gave. */
   readonly #learned: string[] = [];
   /** The last zxid seen, counted from the trace's first. */
   #zxid = 0;
 
-  constructor(seed: number) {
+  /** @param line The release line whose operations are enough. */
+  constructor(seed: number, line = "9") {
     this.#dice = new Dice(seed);
+    this.#line = line;
   }
 
   /** Takes in what came of the last command. */
@@ -188,7 +206,7 @@ export class Generator {
   }
 
   #request(): Request {
-    const op = this.#dice.weighted(requestWeights);
+    const op = this.#dice.weighted(this.#known(requestWeights));
     if (op === "multi" || op === "multiRead") return this.#multi(op);
     return { op, body: this.#body(op) };
   }
@@ -232,16 +250,17 @@ export class Generator {
   #part(of: "multi" | "multiRead"): Request {
     const op = of === "multiRead"
       ? this.#dice.weighted({ getData: 2, getChildren: 2 })
-      : this.#dice.weighted({
-        create: 30,
-        create2: 8,
-        createContainer: 3,
-        createTTL: 3,
-        delete: 14,
-        setData: 14,
-        check: 14,
-      });
+      : this.#dice.weighted(this.#known(partWeights));
     return { op, body: this.#body(op) };
+  }
+
+  /** The weights, with none on what the line does not know. */
+  #known<K extends string>(weights: Record<K, number>): Record<K, number> {
+    const known = { ...weights };
+    for (const op of Object.keys(weights) as K[]) {
+      if (operationOf({ op, body: null })!.since > this.#line) known[op] = 0;
+    }
+    return known;
   }
 
   #body(op: string): Request["body"] {

@@ -27,6 +27,8 @@ export interface Pair {
    * "…, stop" where what follows cannot be the same. Undefined: they are not.
    */
   excuse?: Excuse;
+  /** The release line whose operations are enough; to the others an older server answers by hanging up, sooner or later. */
+  line?: string;
   /** For tests: changes what came from the second server. */
   tamper?: (frame: Uint8Array) => Uint8Array;
 }
@@ -63,7 +65,7 @@ export function playSeed(
   seed: number,
   count: number,
 ): Promise<Result> {
-  const generator = new Generator(seed);
+  const generator = new Generator(seed, pair.line);
   return play(pair, count, (outcome) => {
     if (outcome) generator.learn(outcome);
     return generator.next();
