@@ -7,6 +7,7 @@ import { describe, it } from "@std/testing/bdd";
 import { Reader } from "../../protocol/jute.ts";
 import * as ops from "../../protocol/operations.ts";
 import { ReplyHeader } from "../../protocol/records.ts";
+import type { ServerVersion } from "../../testing/profiles.ts";
 import { type Body, encoded, type Request } from "../differential/commands.ts";
 import { Stage } from "./raw.ts";
 
@@ -28,7 +29,7 @@ function multi(...parts: Request[]): Request {
  * have, counted from the last one: `-5 [] +0, +2`.
  */
 async function answered(
-  version: "3.8" | "3.9",
+  version: ServerVersion,
   request: Request,
 ): Promise<string> {
   await using stage = await Stage.start({ version });
@@ -143,6 +144,31 @@ describe("TestServer, asked what no client of ours asks", () => {
       ];
 
       assertEquals(answers, [in38, in39]);
+    });
+  }
+
+  const older: Row[] = [
+    [
+      "with flags that mean nothing, below nothing",
+      create("create", { path: "/no/x", flags: 9 }),
+      "-101 +1, +2",
+    ],
+    ["with a container's flags", create("create", { flags: 4 }), "-8 +1, +2"],
+    [
+      "with a TTL's flags in a multi",
+      multi(create("create", { flags: 5 })),
+      "0 [-1:-8] +1, +2",
+    ],
+    ["with a null ACL", create("create", { acl: null }), "-5 +1, +2"],
+    [
+      "on a znode that later versions have: delete",
+      { op: "delete", body: { path: "/zookeeper/config", version: -1 } },
+      "-101 +1, +2",
+    ],
+  ];
+  for (const [what, request, in34] of older) {
+    it(`answers a request ${what} as 3.4.13 does`, async () => {
+      assertEquals(await answered("3.4", request), in34);
     });
   }
 
