@@ -333,9 +333,9 @@ export class Ensemble implements Doors {
     if (this.leader !== null) return;
     const able = this.members.filter(({ isUp, isLinked }) => isUp && isLinked);
     if (able.length <= this.members.length / 2) return this.#electLater();
-    const most = able.reduce((a, b) => b.logged > a.logged ? b : a).logged;
+    const first = able.reduce((a, b) => a.isBehind(b) ? b : a);
     const leader = this.#random.pick(
-      able.filter(({ logged }) => logged === most),
+      able.filter((member) => !member.isBehind(first)),
     );
     this.leader = leader;
     this.#epoch++;
@@ -347,7 +347,7 @@ export class Ensemble implements Doors {
     this.#inherit(leader.log);
     for (const member of able) {
       this.#messages.forget(member);
-      member.follow(leader.log, this.#agreed);
+      member.follow(this.#epoch, leader.log, this.#agreed);
       member.isServing = true;
     }
   }
@@ -387,7 +387,7 @@ export class Ensemble implements Doors {
         member.isUp && member.isLinked && !member.isServing;
       if (!isFine) return;
       this.#messages.forget(member);
-      member.follow(leader.log, this.#agreed);
+      member.follow(this.#epoch, leader.log, this.#agreed);
       member.isServing = true;
       this.#world.note(`${member.name} follows`);
       for (const entry of leader.log.slice(this.#agreed)) {

@@ -39,6 +39,8 @@ export class Member implements Backend {
   /** On disk, in order; the first `applied` of them are agreed. */
   log: Entry[] = [];
   applied = 0;
+  /** Number of the last leader it followed. */
+  epoch = 0n;
   /** Sessions that showed signs of life since the leader last asked. */
   readonly touched: Set<bigint> = new Set();
   isUp = true;
@@ -66,6 +68,12 @@ export class Member implements Backend {
   /** Number of the last transaction on disk. */
   get logged(): bigint {
     return this.log.at(-1)?.transaction.zxid ?? 0n;
+  }
+
+  /** Whether another's disk counts for more: that of a later leader does, whatever is on it. */
+  isBehind(other: Member): boolean {
+    if (this.epoch !== other.epoch) return this.epoch < other.epoch;
+    return this.logged < other.logged;
   }
 
   // What clients ask for
@@ -159,7 +167,8 @@ export class Member implements Backend {
   }
 
   /** Takes over a leader's log, of which so many are agreed. */
-  follow(log: readonly Entry[], agreed: number): void {
+  follow(epoch: bigint, log: readonly Entry[], agreed: number): void {
+    this.epoch = epoch;
     this.log = [...log];
     for (; this.applied < agreed; this.applied++) {
       this.#apply(this.log[this.applied]);

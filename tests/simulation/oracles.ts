@@ -108,12 +108,10 @@ export class Oracles {
       );
     }
     if (token > this.#lastToken) this.#lastToken = token;
+    const hold = { machine, held, deadline: -Infinity };
     const remaining = machine.look(() => held.remaining);
-    const hold = {
-      machine,
-      held,
-      deadline: machine.here + remaining / machine.rate,
-    };
+    // Nothing remains if the process stood still while it was granted.
+    if (remaining > 0) hold.deadline = machine.here + remaining / machine.rate;
     this.#holds.add(hold);
     held.signal.addEventListener("abort", () => {
       this.#world.note(`${machine.name} ${held.state} ${path}`);

@@ -102,7 +102,11 @@ async function play(empty: Scene, library: Library): Promise<void> {
   heal(scene);
   const all = Promise.all(programs.map(({ contended }) => contended));
   const isOver = await world.until(all, patienceOf(scenario));
-  if (!isOver) return oracles.problem("K5 somebody waits for ever");
+  if (!isOver) {
+    const waiting = programs.filter(({ isOver }) => !isOver())
+      .map(({ name }) => name);
+    return oracles.problem(`K5 waiting for ever: ${waiting.join(", ")}`);
+  }
   await world.pass(scenario.timeout + 2 * scenario.tick);
   oracles.quiesced(ensemble.sessions.map(({ id }) => id));
   const watches = ensemble.members.reduce(
@@ -156,13 +160,22 @@ function machineOf(
   return machine;
 }
 
+/** What runs on a machine. */
+interface Program {
+  name: string;
+  /** Resolves when all its contenders have come to an end. */
+  contended: Promise<unknown>;
+  isOver: () => boolean;
+  close: () => Promise<void>;
+}
+
 /** A program: connects, and has its contenders. */
 function run(
   plan: ClientPlan,
   { machine, isEnding }: { machine: Machine; isEnding: () => boolean },
   { world, scenario, ensemble, oracles }: Scene,
   library: Library,
-): { contended: Promise<unknown>; close: () => Promise<void> } {
+): Program {
   const { timeout: sessionTimeout, tick } = scenario;
   const servers = plan.only === undefined
     ? ensemble.names
@@ -182,7 +195,10 @@ function run(
       return { world, machine, oracles, client, random, pause, isEnding };
     };
     const isSequential = scenario.lock === "sequential";
-    if (plan.isStranger && isSequential) return contendAsCurator(part(0), path);
+    // Where numbers are used up, Curator's rules let them wait for each other.
+    if (plan.isStranger && isSequential && scenario.counter === 0) {
+      return contendAsCurator(part(0), path);
+    }
     const options = plan.knowsTick ? { serverTick: tick } : {};
     const Kind = isSequential ? library.SequentialLock : library.ExclusiveLock;
     const lock = new Kind(client, path, options);
@@ -193,5 +209,7 @@ function run(
     await Promise.all(contenders);
   };
   const close = async () => (await connected).close();
-  return { contended: begin(), close };
+  let isOver = false;
+  const contended = begin().finally(() => isOver = true);
+  return { name: plan.name, contended, isOver: () => isOver, close };
 }

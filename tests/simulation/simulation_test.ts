@@ -12,7 +12,7 @@ import { mutants, seedsFile } from "./mutants.ts";
 import { mutated } from "./mutate.ts";
 import { scenarioOf } from "./scenario.ts";
 import { kindOf, shrink } from "./shrink.ts";
-import { simulate } from "./simulate.ts";
+import { type Library, simulate } from "./simulate.ts";
 
 /** Seeds in CI; `deno task sim --seeds N` plays more. */
 const seeds = process.env.ZKLOCK_SEEDS ?? "800";
@@ -35,6 +35,17 @@ function sim(
   return new Promise((resolve) => {
     child.on("close", (code) => resolve({ text, code }));
   });
+}
+
+/** The first of these seeds that fails. */
+async function firstToFail(
+  seeds: readonly number[],
+  library: Library,
+): Promise<number | undefined> {
+  for (const seed of seeds) {
+    const { problems } = await simulate(scenarioOf(seed), library);
+    if (problems.length > 0) return seed;
+  }
 }
 
 describe("The locks, simulated", () => {
@@ -75,19 +86,16 @@ describe("The simulation", () => {
     assert(first.hash !== second.hash);
   });
 
-  const caught: Record<string, number> = JSON.parse(
+  const known: Record<string, number[]> = JSON.parse(
     readFileSync(seedsFile, "utf8"),
   );
   for (const mutant of mutants) {
     it(`sees the mutant that ${mutant.what}`, async () => {
       await using copy = await mutated(mutant);
 
-      const { problems } = await simulate(
-        scenarioOf(caught[mutant.name]),
-        copy.library,
-      );
+      const seed = await firstToFail(known[mutant.name], copy.library);
 
-      assert(problems.length > 0);
+      assert(seed !== undefined, "deno task sim --mutants --write finds seeds");
     });
   }
 
@@ -95,7 +103,8 @@ describe("The simulation", () => {
     await using copy = await mutated(
       mutants.find(({ name }) => name === "M13")!,
     );
-    const scenario = scenarioOf(caught.M13);
+    const seed = await firstToFail(known.M13, copy.library);
+    const scenario = scenarioOf(seed!);
 
     const smallest = await shrink(scenario, copy.library);
 
