@@ -4,23 +4,19 @@
 
 import type { Intake, Line } from "../../testing/backend.ts";
 import {
-  Ledger,
-  Replica,
+  type Replica,
   type Transaction,
   unknownSession,
 } from "../../testing/ledger.ts";
 import { Peer } from "../../testing/peer.ts";
 import { Refusal, type Write } from "../../testing/plan.ts";
-import { profiles } from "../../testing/profiles.ts";
 import type { Random } from "../../testing/random.ts";
-import {
-  type ServerSession,
-  SessionTable,
-} from "../../testing/session_table.ts";
+import type { ServerSession } from "../../testing/session_table.ts";
 import type { Change } from "../../testing/tree.ts";
 import type { Doors } from "./machine.ts";
 import { type Direction, Messages } from "./messages.ts";
 import { type Entry, Member, type Origin } from "./member.ts";
+import { type Known, Reign } from "./reign.ts";
 import type { World } from "./world.ts";
 
 /** How an ensemble is set up. Times in ms. */
@@ -37,8 +33,6 @@ export interface EnsembleOptions {
   isStrict: boolean;
 }
 
-const rules = { ...profiles["3.8"], hasTtls: true, hasReconfig: false };
-
 /** Servers that agree. */
 export class Ensemble implements Doors {
   readonly members: readonly Member[];
@@ -51,16 +45,12 @@ export class Ensemble implements Doors {
   readonly #options: EnsembleOptions;
   readonly #random: Random;
   /** All sessions there ever were. */
-  readonly #known = new Map<bigint, ServerSession>();
+  readonly #known: Known = new Map();
   readonly #messages: Messages;
   #agreed = 0;
   #cancelExpiry = () => {};
   #epoch = 0n;
-  // What a leader knows; begins anew with each.
-  #head = new Replica(profiles["3.8"]);
-  #ledger = new Ledger(this.#head.tree, rules);
-  #sessions: SessionTable;
-  #owners = new Map<bigint, Member>();
+  #reign: Reign;
   #waiting: { entry: Entry; run: () => void }[] = [];
 
   constructor(world: World, options: EnsembleOptions) {
@@ -72,7 +62,7 @@ export class Ensemble implements Doors {
       world.random("messages"),
       options.delay,
     );
-    this.#sessions = this.#table();
+    this.#reign = this.#reigning([]);
     this.members = Array.from(
       { length: options.size },
       (_, i) => new Member(`zk${i}`, this, world.random(`member ${i}`)),
@@ -94,12 +84,12 @@ export class Ensemble implements Doors {
 
   /** The tree as far as anybody has decided on it. */
   get head(): Replica {
-    return this.#head;
+    return this.#reign.head;
   }
 
   /** Sessions that have not ended. */
   get sessions(): ServerSession[] {
-    return this.#sessions.list();
+    return this.#reign.sessions.list();
   }
 
   // Connections
@@ -136,33 +126,22 @@ export class Ensemble implements Doors {
     const id = (1n << 56n) | BigInt(this.#known.size + 1);
     const password = new Uint8Array(16);
     this.#random.fill(password);
-    const session = this.#sessions.open(id, password, timeout, this.#world.now);
+    const { now } = this.#world;
+    this.#reign.open({ id, password, timeout }, member, now);
     this.#watchExpiry();
-    this.#known.set(id, session);
-    this.#owners.set(id, member);
-    this.#propose(this.#ledger.open(id, this.#time), origin);
+    this.#propose(this.#reign.ledger.open(id, this.#time), origin);
   }
 
   /** The session, if it lives and the password is right; it belongs to this member from now on. */
   revalidate(
     member: Member,
-    id: bigint,
-    password: Uint8Array | null,
-    timeout: number,
+    hello: { id: bigint; password: Uint8Array | null; timeout: number },
   ): ServerSession | undefined {
-    const session = this.#sessions.get(id);
-    const isRight = session?.password.every((byte, i) =>
-      byte === password?.[i]
-    );
-    if (!session || !isRight) return undefined;
-    session.timeout = timeout;
-    this.touch(id);
-    this.#owners.set(id, member);
-    return session;
+    return this.#reign.revalidate(hello, member, this.#world.now);
   }
 
   touch(session: bigint): void {
-    this.#sessions.touch(session, this.#world.now);
+    this.#reign.sessions.touch(session, this.#world.now);
   }
 
   write(peer: Peer, writes: readonly Write[] | Refusal, origin: Origin): void {
@@ -173,25 +152,25 @@ export class Ensemble implements Doors {
       ? new Refusal(number)
       : writes instanceof Refusal
       ? writes
-      : this.#sessions.get(session)
+      : this.#reign.sessions.get(session)
       ? undefined
       : unknownSession;
     const isMoved = refusal !== unknownSession &&
-      this.#owners.get(session) !== origin.member;
+      this.#reign.owners.get(session) !== origin.member;
     if (isMoved) return this.tell(origin.member, () => peer.finish());
     this.#propose(
       refusal
-        ? this.#ledger.refuse(refusal, time)
-        : this.#ledger.write(writes as readonly Write[], peer, time),
+        ? this.#reign.ledger.refuse(refusal, time)
+        : this.#reign.ledger.write(writes as readonly Write[], peer, time),
       origin,
     );
   }
 
   /** Ends a session; answers whether there was one. */
   close(session: bigint, origin?: Origin): boolean {
-    const was = this.#sessions.close(session);
+    const was = this.#reign.sessions.close(session);
     if (was || origin) {
-      this.#propose(this.#ledger.close(session, this.#time), origin);
+      this.#propose(this.#reign.ledger.close(session, this.#time), origin);
     }
     return was;
   }
@@ -200,13 +179,13 @@ export class Ensemble implements Doors {
   operate(writes: readonly Write[]): boolean {
     if (this.leader === null) return false;
     const nobody = { session: 0n, identities: [] };
-    this.#propose(this.#ledger.write(writes, nobody, this.#time));
+    this.#propose(this.#reign.ledger.write(writes, nobody, this.#time));
     return true;
   }
 
   /** Changes the tree, whatever it is like. */
   enact(changes: readonly Change[]): void {
-    this.#propose(this.#ledger.enact(changes, this.#time));
+    this.#propose(this.#reign.ledger.enact(changes, this.#time));
   }
 
   /** Calls back when everything proposed so far is agreed. */
@@ -269,7 +248,7 @@ export class Ensemble implements Doors {
 
   #propose(transaction: Transaction, origin?: Origin): void {
     const entry: Entry = { transaction, acks: new Set([this.leader!]), origin };
-    this.#head.apply(transaction);
+    this.#reign.head.apply(transaction);
     this.leader!.log.push(entry);
     for (const member of this.#followers()) {
       this.tell(member, () => {
@@ -344,7 +323,8 @@ export class Ensemble implements Doors {
       this.onAgreed(transaction);
     }
     this.#agreed = leader.log.length;
-    this.#inherit(leader.log);
+    this.#reign = this.#reigning(leader.log);
+    this.#watchExpiry();
     for (const member of able) {
       this.#messages.forget(member);
       member.follow(this.#epoch, leader.log, this.#agreed);
@@ -352,28 +332,11 @@ export class Ensemble implements Doors {
     }
   }
 
-  /** A leader knows what is in its log; sessions get their whole timeout again. */
-  #inherit(log: readonly Entry[]): void {
-    this.#head = new Replica(profiles["3.8"]);
-    this.#sessions = this.#table();
-    this.#owners = new Map();
-    for (const { transaction } of log) {
-      this.#head.apply(transaction);
-      const { opens, closes } = transaction;
-      if (closes !== undefined) this.#sessions.close(closes);
-      if (opens === undefined) continue;
-      const { id, password, timeout } = this.#known.get(opens)!;
-      const session = this.#sessions.open(
-        id,
-        password,
-        timeout,
-        this.#world.now,
-      );
-      this.#known.set(id, session);
-    }
-    this.#ledger = new Ledger(this.#head.tree, rules);
-    this.#ledger.skipTo(this.#epoch << 32n);
-    this.#watchExpiry();
+  #reigning(log: readonly Entry[]): Reign {
+    const { tick, isStrict } = this.#options;
+    const epoch = this.#epoch, known = this.#known, { now } = this.#world;
+    const rounding = isStrict ? tick / 50 : tick;
+    return new Reign({ epoch, now, tick: rounding, known }, log);
   }
 
   /** A member gets what it lacks and takes part. */
@@ -429,7 +392,7 @@ export class Ensemble implements Doors {
   /** Looks again when the next session is due; signs of life do not move that. */
   #watchExpiry(): void {
     this.#cancelExpiry();
-    const next = this.#sessions.nextDeadline;
+    const next = this.#reign.sessions.nextDeadline;
     if (this.leader === null || next === Infinity) return;
     this.#cancelExpiry = this.#world.at(next, () => {
       this.#expire();
@@ -438,7 +401,7 @@ export class Ensemble implements Doors {
   }
 
   #expire(): void {
-    for (const { id } of this.#sessions.expired(this.#world.now)) {
+    for (const { id } of this.#reign.sessions.expired(this.#world.now)) {
       this.#world.note(`session ${id.toString(16)} expires`);
       this.close(id);
     }
@@ -446,14 +409,9 @@ export class Ensemble implements Doors {
 
   #reap(): void {
     if (this.leader === null) return;
-    for (const path of this.#ledger.reapable(this.#time)) {
-      this.#propose(this.#ledger.reap(path, this.#time));
+    for (const path of this.#reign.ledger.reapable(this.#time)) {
+      this.#propose(this.#reign.ledger.reap(path, this.#time));
     }
-  }
-
-  #table(): SessionTable {
-    const { tick, isStrict } = this.#options;
-    return new SessionTable(isStrict ? tick / 50 : tick);
   }
 
   #every(ms: number, first: number, run: () => void): void {

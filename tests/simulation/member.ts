@@ -95,7 +95,11 @@ export class Member implements Backend {
       if (other.session === id) other.finish();
     }
     ensemble.ask(this, () => {
-      const session = ensemble.revalidate(this, id, passwd, timeout);
+      const session = ensemble.revalidate(this, {
+        id,
+        password: passwd,
+        timeout,
+      });
       ensemble.tell(
         this,
         () => session ? peer.welcome(session) : peer.refuse(),
