@@ -166,13 +166,16 @@ async function hunt(
   await using copy = await mutated(mutant);
   const seeds: number[] = [];
   let problem = "";
-  for (let seed = 1; seed <= patience && seeds.length < wanted; seed++) {
+  let last = patience;
+  for (let seed = 1; seed <= last && seeds.length < wanted; seed++) {
     const scenario = scenarioOf(seed);
     if (mutant.lock && mutant.lock !== scenario.lock) continue;
     const { problems } = await simulate(scenario, copy.library);
     if (problems.length === 0) continue;
     seeds.push(seed);
     problem ||= problems[0];
+    // More of them only where they are easy to find.
+    last = Math.min(last, 3 * seeds[0] + 50);
   }
   return { seeds, problem };
 }
