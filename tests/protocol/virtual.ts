@@ -3,6 +3,7 @@
 // Used by the tests of connect() and of the client.
 
 import type { Environment } from "../../protocol/environment.ts";
+import { VirtualClock } from "../../testing/clock.ts";
 import type { Socket, Transport } from "../../protocol/transport/mod.ts";
 import {
   answer,
@@ -13,109 +14,27 @@ import {
   packetsIn,
   readHello,
   readRequest,
-  seeded,
   statOf,
   unknownSession,
   welcome,
 } from "./wire.ts";
 
-interface Timer {
-  at: number;
-  run: () => void;
-  /** Set by a client, not by a server of this world. */
-  client: boolean;
-}
-
-/** Lets everything run that waits for nothing but its turn. */
-async function microtasks(): Promise<void> {
-  for (let i = 0; i < 40; i++) await null;
-}
-
-/** An Environment whose time only passes when a test says so. */
-export class VirtualTime implements Environment {
-  readonly #timers: Timer[] = [];
-  readonly #random: () => number;
-  #now: number;
-  #wall = 1_700_000_000_000;
-
-  constructor(seed = 1, now = 5000) {
-    this.#random = seeded(seed);
-    this.#now = now;
-  }
-
-  monotonic(): number {
-    return this.#now;
-  }
-
-  wall(): number {
-    return this.#wall;
-  }
-
-  after(ms: number, run: () => void): () => void {
-    const timer = { at: this.#now + ms, run, client: true };
-    this.#timers.push(timer);
-    return () => {
-      const at = this.#timers.indexOf(timer);
-      if (at >= 0) this.#timers.splice(at, 1);
-    };
-  }
+/** A clock that tells what clients wait for from what servers do. */
+export class VirtualTime extends VirtualClock {
+  #later = 0;
 
   /** What a server, or the test, does in so many ms. */
   later(ms: number, run: () => void): void {
-    this.#timers.push({ at: this.#now + ms, run, client: false });
-  }
-
-  random(bytes: Uint8Array): void {
-    for (let i = 0; i < bytes.length; i++) bytes[i] = this.#random() * 256;
+    this.#later++;
+    this.after(ms, () => {
+      this.#later--;
+      run();
+    });
   }
 
   /** Timers that clients have set: one that is closed leaves none behind. */
-  get pending(): number {
-    return this.#timers.filter(({ client }) => client).length;
-  }
-
-  /** The wall clock alone goes on: the machine slept, or somebody set it. */
-  jump(ms: number): void {
-    this.#wall += ms;
-  }
-
-  /** Time passes, with every timer in it. */
-  async pass(ms: number): Promise<void> {
-    const end = this.#now + ms;
-    await microtasks();
-    while (this.#step(end)) await microtasks();
-    this.#wall += end - this.#now;
-    this.#now = end;
-  }
-
-  /** Time passes until the promise is settled. Throws if that takes longer than `limit` ms. */
-  async until<T>(promise: Promise<T>, limit = 120_000): Promise<T> {
-    let settled = false;
-    const done = () => void (settled = true);
-    promise.then(done, done);
-    const end = this.#now + limit;
-    await microtasks();
-    while (!settled) {
-      if (!this.#step(end)) throw new Error(`not settled after ${limit} ms`);
-      await microtasks();
-    }
-    return await promise;
-  }
-
-  /** Runs the next timer, if it is due by `end`. */
-  #step(end: number): boolean {
-    let next = 0;
-    for (const [i, { at }] of this.#timers.entries()) {
-      if (at < this.#timers[next].at) next = i;
-    }
-    const timer = this.#timers[next];
-    if (timer === undefined || timer.at > end) return false;
-    this.#timers.splice(next, 1);
-    const later = Math.max(timer.at, this.#now);
-    this.#wall += later - this.#now;
-    this.#now = later;
-    timer.run();
-    return true;
+  override get pending(): number {
+    return super.pending - this.#later;
   }
 }
 
