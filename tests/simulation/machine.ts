@@ -56,6 +56,7 @@ export class Machine implements Environment {
   #second = 0;
   #inSecond = 0;
   #slept = 0;
+  #wasSetBack = false;
   #wallShift = 0;
   /** Stands still until then, in the world's time. */
   #standsUntil = 0;
@@ -143,15 +144,22 @@ export class Machine implements Environment {
     this.#world.at(this.#standsUntil, () => this.#wake());
   }
 
-  /** The whole machine sleeps: the monotonic clock does not go on either. */
+  /**
+   * The whole machine sleeps: the monotonic clock does not go on either. If its
+   * clock on the wall was set back, it only stands still: nothing could tell a
+   * program of both, and no promise is made for it.
+   */
   sleep(ms: number): void {
+    if (this.#wasSetBack) return this.stand(ms);
     this.#slept += ms;
     this.stand(ms);
     this.jumpedAt = this.#standsUntil;
   }
 
-  /** Somebody sets the clock on the wall. */
+  /** Somebody sets the clock on the wall; not back on a machine that slept. */
   setWall(by: number): void {
+    if (by < 0 && this.#slept > 0) return;
+    this.#wasSetBack ||= by < 0;
     this.#wallShift += by;
     this.jumpedAt = this.here;
   }
