@@ -29,6 +29,9 @@ const honest = new Set([
   "ThrottledOp",
 ]);
 
+/** Timers are not exact, in ms. */
+const slack = 5;
+
 /** Sleeps in the process: it may stand still when it is over. */
 export function sleep({ world, machine }: Part, ms: number): Promise<void> {
   return new Promise((resolve) => {
@@ -52,20 +55,29 @@ export async function contend(part: Part, lock: Lock): Promise<void> {
 async function take(part: Part, lock: Lock): Promise<HeldLock | null> {
   const { world, machine, random, oracles } = part;
   const giveUp = new AbortController();
+  let gaveUpAt: number | undefined;
   const mood = random.fraction();
   if (mood < 0.3) {
     const patience = random.between(0, 1_500);
-    const changeMind = () => giveUp.abort(new Error("changed my mind"));
+    const changeMind = () => {
+      gaveUpAt = machine.here;
+      giveUp.abort(new Error("changed my mind"));
+    };
     world.after(patience, () => machine.run(changeMind));
   }
   const timeout = mood > 0.6 ? random.between(0, 4_000) : undefined;
   const options = { signal: giveUp.signal, timeout };
+  const since = machine.here;
   try {
-    const isTrying = random.chance(0.2);
-    return await (isTrying ? lock.tryAcquire(options) : lock.acquire(options));
+    if (!random.chance(0.2)) return await lock.acquire(options);
+    const held = await lock.tryAcquire(options);
+    if (held === null) oracles.refused(machine, since);
+    return held;
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };
-    const isExpected = name === "TimeoutError" ||
+    const isTimeout = name === "TimeoutError";
+    if (isTimeout) judgeTimeout(part, since, timeout);
+    const isExpected = isTimeout ||
       message === "changed my mind" || code === "SequenceExhausted";
     if (!isExpected) {
       oracles.problem(
@@ -73,7 +85,37 @@ async function take(part: Part, lock: Lock): Promise<HeldLock | null> {
       );
     }
     return null;
+  } finally {
+    judgeEnd(part, since, gaveUpAt ?? Infinity, timeout);
   }
+}
+
+/** A TimeoutError comes when it is time, not before. */
+function judgeTimeout(
+  { machine, oracles }: Part,
+  since: number,
+  timeout: number | undefined,
+): void {
+  const waited = (machine.here - since) * machine.rate;
+  if (timeout !== undefined && waited >= timeout - slack) return;
+  if (timeout === 0) return;
+  oracles.problem(
+    `K5 ${machine.name} timed out after ${waited} of ${timeout} ms`,
+  );
+}
+
+/** Nobody who stands on its feet waits longer than it wanted to. */
+function judgeEnd(
+  { machine, oracles }: Part,
+  since: number,
+  gaveUpAt: number,
+  timeout = Infinity,
+): void {
+  const end = Math.min(gaveUpAt, since + timeout / machine.rate);
+  const late = machine.here - Math.max(end, machine.stoodUntil);
+  // 0 is "by the first reply", for which a sick server gets a while.
+  if (late <= slack || timeout === 0) return;
+  oracles.problem(`K5 ${machine.name} waited ${late} ms too long`);
 }
 
 async function work(part: Part, held: HeldLock): Promise<void> {
@@ -125,12 +167,12 @@ async function append(part: Part, held: HeldLock): Promise<void> {
 }
 
 async function leave(
-  { machine, oracles, world }: Part,
+  { machine, oracles }: Part,
   held: HeldLock,
 ): Promise<void> {
   try {
     const was = await held.release();
-    world.note(`${machine.name} released ${held.path}: ${was}`);
+    oracles.released(machine, held, machine.look(() => held.state), was);
   } catch (error) {
     oracles.problem(`K5 ${machine.name} release rejected: ${error}`);
   }

@@ -315,4 +315,64 @@ export const mutants: readonly Mutant[] = [
       "",
     )],
   },
+  {
+    name: "guard",
+    what: "guards a write by nothing",
+    patches: [file(
+      "lock/held_lock.ts",
+      "await this.#client.multi([...checks, ...ops]);",
+      "await this.#client.multi(ops);",
+    )],
+  },
+  {
+    name: "deaf",
+    what: "does not tell a holder that an operator took its znode",
+    lock: "sequential",
+    patches: [
+      file("lock/lease.ts", "gone.lose(error);", ""),
+      file(
+        "lock/held_lock.ts",
+        "async #watch(): Promise<void> {",
+        "async #watch(): Promise<void> {\n    if (this.path) return;",
+      ),
+    ],
+  },
+  {
+    name: "never",
+    what: "never gets what it only tries for",
+    lock: "sequential",
+    patches: [file(
+      "lock/contend.ts",
+      "const blockers = this.#settings.rule(order, ahead);",
+      "const blockers = turn.trying ? order : this.#settings.rule(order, ahead);",
+    )],
+  },
+  {
+    name: "modest",
+    what: "says of what it released that it was not its own",
+    lock: "sequential",
+    patches: [file(
+      "lock/place.ts",
+      "delete(place.path, { resend });\n    return true;",
+      "delete(place.path, { resend });\n    return false;",
+    )],
+  },
+  {
+    name: "patient",
+    what: "waits longer than it was told to",
+    patches: [file(
+      "lock/turn.ts",
+      "if (timeout !== undefined) {\n      const { environment, session } = client;",
+      "if (timeout === 0) {\n      const { environment, session } = client;",
+    )],
+  },
+  {
+    name: "hasty",
+    what: "gives up before it was told to",
+    patches: [file(
+      "lock/turn.ts",
+      "const wait = timeout || answerTime(session);",
+      "const wait = timeout ? 1 : answerTime(session);",
+    )],
+  },
 ];

@@ -16,6 +16,8 @@ interface Hold {
   held: HeldLock;
   /** In the world's time: when the belief ends if nothing is heard. */
   deadline: number;
+  /** Since when its znode is gone. */
+  goneSince?: number;
 }
 
 /** A belief may outlive its deadline by so many ms: timers are not exact. */
@@ -40,6 +42,8 @@ export class Oracles {
   readonly #acknowledged = new Set<string>();
   #lastToken = -1n;
   #highestWritten = 0n;
+  /** When somebody last had to wait for somebody. */
+  #crowdedAt = -Infinity;
 
   constructor(world: World, scenario: Scenario, path: string) {
     this.#world = world;
@@ -86,6 +90,27 @@ export class Oracles {
     }
     const head = this.#head();
     if (head !== undefined) this.#heads.add(head);
+    if (this.#isCrowded()) this.#crowdedAt = this.#world.now;
+  }
+
+  /** tryAcquire(), called then, answered that somebody was ahead. */
+  refused(machine: Machine, since: number): void {
+    if (this.#crowdedAt >= since || this.#isCrowded()) return;
+    this.problem(`K5 ${machine.name} tried, and was refused by nobody`);
+  }
+
+  /** release() answered whether it was ours; `state` is what it is now: lost, if that was before. */
+  released(
+    machine: Machine,
+    held: HeldLock,
+    state: string,
+    was: boolean,
+  ): void {
+    const { path, token } = held;
+    this.#world.note(`${machine.name} released ${path}: ${was}`);
+    const isTaken = this.#administered.has(this.#nameOf(path, token));
+    if (was === (state === "released") || (!was && isTaken)) return;
+    this.problem(`K5 ${machine.name} released what is ${state} now: ${was}`);
   }
 
   /** acquire() resolved. */
@@ -96,19 +121,18 @@ export class Oracles {
       `${machine.name} granted ${path} token ${token.toString(16)}`,
     );
     const name = this.#nameOf(path, token);
-    const isExcused = this.#administered.has(name);
     if (!this.#heads.has(name)) {
       this.problem(
         `K1 ${machine.name} was granted ${path} that never was first`,
       );
     }
-    if (token <= this.#lastToken && !isExcused) {
+    if (token <= this.#lastToken) {
       this.problem(
         `K7 ${machine.name} was granted ${token} after ${this.#lastToken}`,
       );
     }
     if (token > this.#lastToken) this.#lastToken = token;
-    const hold = { machine, held, deadline: -Infinity };
+    const hold: Hold = { machine, held, deadline: -Infinity };
     const remaining = machine.look(() => held.remaining);
     // Nothing remains if the process stood still while it was granted.
     if (remaining > 0) hold.deadline = machine.here + remaining / machine.rate;
@@ -140,6 +164,7 @@ export class Oracles {
         if (hold.deadline > now + tolerance) believers.push(hold);
         continue;
       }
+      this.#checkGone(hold);
       const remaining = machine.look(() => held.remaining);
       if (remaining > 0) hold.deadline = now + remaining / machine.rate;
       else if (now > this.#noticed(hold) + tolerance) {
@@ -150,9 +175,7 @@ export class Oracles {
       if (hold.deadline > now) believers.push(hold);
     }
     if (believers.length < 2) return;
-    const innocent = believers.filter(({ held }) =>
-      !this.#administered.has(this.#nameOf(held.path, held.token))
-    );
+    const innocent = believers.filter((hold) => !this.#isTaken(hold.held));
     if (innocent.length < 2) return;
     const names = innocent.map(({ machine, held }) =>
       `${machine.name} ${held.path}`
@@ -187,6 +210,31 @@ export class Oracles {
     return Math.max(deadline, machine.stoodUntil, looksBy);
   }
 
+  /** Whether an operator took away what this hold stands on, which its holder may not know yet. */
+  #isTaken({ path, token }: HeldLock): boolean {
+    return this.#administered.has(this.#nameOf(path, token)) &&
+      !this.#isThere(path, token);
+  }
+
+  #isThere(path: string, token: bigint): boolean {
+    return this.#truth.tree.get(path)?.czxid === token;
+  }
+
+  /** Whoever's znode is gone hears of it by a heartbeat, or loses it by the clock. */
+  #checkGone(hold: Hold): void {
+    const { machine, held: { path, token } } = hold;
+    const { now } = this.#world;
+    if (this.#isThere(path, token)) return;
+    hold.goneSince ??= now;
+    const since = Math.max(
+      hold.goneSince,
+      machine.stoodUntil,
+      machine.jumpedAt,
+    );
+    if (now - since <= 2 * this.#scenario.timeout) return;
+    this.problem(`K2 ${machine.name} was not told that ${path} is gone`);
+  }
+
   #written(token: bigint): void {
     if (token < this.#highestWritten) {
       this.problem(
@@ -196,6 +244,20 @@ export class Oracles {
     this.#highestWritten = token;
   }
 
+  /** Whether whoever enters now has somebody ahead. */
+  #isCrowded(): boolean {
+    const { tree } = this.#truth;
+    if (this.#scenario.lock === "exclusive") {
+      return tree.get(this.#path) !== undefined;
+    }
+    return this.#contenders().length > 1;
+  }
+
+  #contenders(): string[] {
+    const names = [...this.#truth.tree.get(this.#path)?.children ?? []];
+    return names.filter((name) => /\d{10}$/.test(name));
+  }
+
   /** Who is first now. */
   #head(): string | undefined {
     const { tree } = this.#truth;
@@ -203,8 +265,7 @@ export class Oracles {
       const znode = tree.get(this.#path);
       return znode && this.#nameOf(this.#path, znode.czxid);
     }
-    const names = [...tree.get(this.#path)?.children ?? []];
-    const contenders = names.filter((name) => /\d{10}$/.test(name));
+    const contenders = this.#contenders();
     if (contenders.length === 0) return undefined;
     const number = (name: string) => Number(name.slice(-10));
     const first = contenders.reduce((a, b) => number(b) < number(a) ? b : a);
