@@ -89,6 +89,14 @@ export class Engine implements Backend {
     peer.welcome(session);
   }
 
+  /** As a server does that has lost its ensemble: only who can do with that gets a session, and it leaves no transaction. */
+  helloReadOnly(peer: Peer, { readOnly, sessionId, timeOut }: Hello): void {
+    if (!readOnly || sessionId !== 0n) return peer.finish();
+    const { minSessionTimeout: least, maxSessionTimeout: most } = this.options;
+    const timeout = Math.min(Math.max(timeOut, least), most);
+    peer.welcome(this.#admit(timeout), true);
+  }
+
   touch({ session }: Peer): void {
     this.#touch(session);
   }
@@ -179,12 +187,17 @@ export class Engine implements Backend {
   // Inside
 
   #open(timeout: number): ServerSession {
+    const session = this.#admit(timeout);
+    this.#apply(this.ledger.open(session.id, this.#time()));
+    return session;
+  }
+
+  #admit(timeout: number): ServerSession {
     const password = new Uint8Array(16);
     this.#environment.random(password);
     const id = this.#nextSession++;
     const now = this.#environment.monotonic();
     const session = this.sessions.open(id, password, timeout, now);
-    this.#apply(this.ledger.open(id, this.#time()));
     this.#watchExpiry();
     return session;
   }

@@ -6,8 +6,10 @@ import { errorNumbers } from "../protocol/codes.ts";
 import { Writer } from "../protocol/jute.ts";
 import { ReplyHeader } from "../protocol/records.ts";
 import type { Hello, Onlooker, RequestVerdict } from "./backend.ts";
+import { operationByCode } from "../protocol/operations.ts";
 import type { Engine } from "./engine.ts";
 import type { Peer } from "./peer.ts";
+import { writeCodes } from "./plan.ts";
 import { Rulebook } from "./rulebook.ts";
 import type {
   Reception,
@@ -57,13 +59,19 @@ export class Mischief implements Onlooker {
     const seen = { index: this.#seen++, op, xid, session, bytes: body.slice() };
     this.requests.push(seen);
     try {
-      return verdictOf(
-        this.rule?.(seen) ?? this.#faults.judge(seen) ?? "serve",
-      );
+      const fate = this.rule?.(seen) ?? this.#faults.judge(seen);
+      return verdictOf(fate ?? this.#usual(op));
     } catch (cause) {
       this.failure ??= { cause };
       return "cut-before";
     }
+  }
+
+  /** What becomes of a request that nobody has plans for. */
+  #usual(op: string): RequestFate {
+    const isRefused = this.reception === "read-only-session" &&
+      changing.has(op);
+    return isRefused ? "NotReadOnly" : "serve";
   }
 
   greet(peer: Peer, hello: Hello): boolean {
@@ -71,6 +79,9 @@ export class Mischief implements Onlooker {
     if (this.reception === "hang-up") peer.finish();
     if (this.reception === "read-only") {
       peer.send(readOnlyRefusal(this.#engine.zxid));
+    }
+    if (this.reception === "read-only-session") {
+      this.#engine.helloReadOnly(peer, hello);
     }
     if (this.reception === "other-session") {
       this.#engine.hello(peer, { ...hello, sessionId: 0n });
@@ -97,3 +108,10 @@ function verdictOf(fate: RequestFate): RequestVerdict {
   if (number !== undefined) return number;
   throw new TypeError(`Cannot answer with ${fate}: there is no such error`);
 }
+
+/** What a read-only server refuses. */
+const changing: ReadonlySet<string> = new Set([
+  "multi",
+  "sync",
+  ...[...writeCodes].map((code) => operationByCode.get(code)!.name),
+]);

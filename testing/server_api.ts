@@ -77,14 +77,17 @@ export type RequestRule = (request: SeenRequest) => RequestFate | undefined;
  * - "hang-up": without a word, as by a server that is behind the client, or has no quorum;
  * - "silence": accepted and never answered;
  * - "other-session": with a session that is not the one asked for (ClickHouse Keeper does that);
- * - "read-only": with the bare header of a read-only server that may not make sessions.
+ * - "read-only": with the bare header of a read-only server that may not make sessions;
+ * - "read-only-session": as by a read-only server that may: whoever asks for that
+ *   gets a new session in which writes and sync() are refused, all others are hung up on.
  */
 export type Reception =
   | "normal"
   | "hang-up"
   | "silence"
   | "other-session"
-  | "read-only";
+  | "read-only"
+  | "read-only-session";
 
 /** A znode as {@linkcode TestServer.znode} shows it. */
 export interface ZnodeView {

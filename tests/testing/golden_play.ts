@@ -125,8 +125,13 @@ class Player {
     const { server } = this.#stage;
     const scene = scenes[name];
     if (request === undefined) await this.#stage.attached();
+    if (name === "readonly-server.connect") await this.#age();
     const raw = scene ? await this.#enter(scene) : this.#main;
-    server.reception = request === undefined ? "read-only" : "normal";
+    server.reception = request === undefined
+      ? "read-only"
+      : name.startsWith("readonly")
+      ? "read-only-session"
+      : "normal";
     const heard = await raw.say(
       request
         ? this.#translation.request(hex(request.hex))
@@ -144,6 +149,16 @@ class Player {
       request?.serverVersion === "3.4.13";
     // There, somebody else made a transaction before the next case.
     if (isStrange) await this.#stage.attached();
+  }
+
+  /** The read-only server had one znode, made 400 transactions ago. */
+  async #age(): Promise<void> {
+    const { clock } = this.#stage;
+    const zk = await this.#stage.client();
+    await clock.until(zk.create("/x2", ""));
+    for (let i = 0; i < 400; i++) {
+      await clock.until(zk.delete("/none").catch(() => {}));
+    }
   }
 
   #compare(heard: Uint8Array[], { name, request, answers }: Case): void {

@@ -10,16 +10,8 @@ import { framed } from "../protocol/wire.ts";
 import { hexOf, Translation } from "./golden_compare.ts";
 import { frames, play } from "./golden_play.ts";
 
-const noReadOnly =
-  "a read-only server that gives sessions, which TestServer does not play";
-
 /** Frames that the embedded server does not send, by name and with the reason. */
 const exceptions: Record<string, string> = {
-  "readonly-server.connectResponse.reply": noReadOnly,
-  "readonly-server.exists.reply": noReadOnly,
-  "readonly-server.create.reply": noReadOnly,
-  "readonly-server.sync.reply": noReadOnly,
-  "readonly-server.multi.reply": noReadOnly,
   "fourLetterWord.srvr.reply":
     "the build, the latencies and the counts of that very run; words_test.ts looks at the lines",
 };

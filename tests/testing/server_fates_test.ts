@@ -259,6 +259,39 @@ describe("TestServer.reception", () => {
     assertEquals(stage.server.count("exists"), 0);
   });
 
+  it('"read-only-session": whoever asks for that reads, and may not write', async () => {
+    await using stage = await Stage.start();
+    stage.server.reception = "read-only-session";
+
+    const zk = await stage.client({ readOnly: true });
+
+    assertEquals(
+      [
+        zk.session.state,
+        await stage.clock.until(zk.getChildren("/")),
+        await stage.outcome(zk.create("/a")),
+        await stage.outcome(zk.sync("/")),
+      ],
+      ["connected-read-only", ["zookeeper"], "NotReadOnly", "NotReadOnly"],
+    );
+  });
+
+  it('"read-only-session": others are not let in, nor those who had a session', async () => {
+    await using stage = await Stage.start();
+    const { server, clock } = stage;
+    const zk = await stage.client({ readOnly: true });
+    server.reception = "read-only-session";
+
+    const connecting = stage.connecting({ connectTimeout: 5_000 });
+    server.cut();
+    const outcome = await stage.outcome(connecting);
+    const { state } = zk.session;
+
+    assertEquals([outcome, state], ["ConnectionLoss", "disconnected"]);
+    server.reception = "normal";
+    await clock.pass(5_000);
+  });
+
   it('"other-session": the client takes its session for expired', async () => {
     await using stage = await Stage.start();
     const zk = await stage.client();
