@@ -1,13 +1,19 @@
 // Time that passes only when a test says so.
-// Knows no network and no server; whoever takes an Environment can live in it.
+// Knows no network and no server; whoever takes an Environment can live in it. Reads the host's clock only to give up.
 // For the tests of users and for ours.
 
-import type { Environment } from "../protocol/environment.ts";
+import { type Environment, hostEnvironment } from "../protocol/environment.ts";
 import { Agenda } from "./agenda.ts";
 import { Random } from "./random.ts";
 
-/** Promises settle in turns of their own; a chain of them is not longer than this. */
-const turns = 50;
+/** Promises settle in turns of their own: chains of up to so many get to their end before time moves on. */
+const turns = 500;
+
+/** In until(), time moves so often before the host gets a turn: a turn of it costs about 1 ms. */
+const movesPerHostTurn = 20;
+
+/** In until(), so long, in ms of real time, the host gets turns when nothing else is left to happen. */
+const patience = 1000;
 
 /**
  * Clocks, timers and randomness for a test: hours pass in milliseconds, and each
@@ -75,7 +81,11 @@ export class VirtualClock implements Environment {
     this.#wall += ms;
   }
 
-  /** So many ms pass, with every timer in them. */
+  /**
+   * So many ms pass, with every timer in them. Before each timer, promises
+   * settle that wait for nothing but one another; none waits for the host, e.g.
+   * for `setTimeout` or `crypto.subtle`: only until() does.
+   */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -83,30 +93,57 @@ export class VirtualClock implements Environment {
     this.#moveTo(end);
   }
 
-  /** Time passes until a promise is settled; rejects if that takes longer than `limit` ms. */
+  /**
+   * Time passes until a promise is settled; rejects if that takes longer than
+   * `limit` ms. What the host does meanwhile, e.g. in `crypto.subtle`, takes no
+   * time but its own: other timers may run before it is done. When none is left
+   * within `limit` it is waited for, up to a second of real time.
+   */
   async until<T>(promise: Promise<T>, limit = 600_000): Promise<T> {
     let isSettled = false;
     const done = () => void (isSettled = true);
     promise.then(done, done);
     const end = this.#now + limit;
     await settle();
+    let moves = 0;
     while (!isSettled) {
-      if (!this.#step(end)) {
+      const isMove = this.#isDue(end) && this.#timers.next > this.#now;
+      if (isMove && moves++ % movesPerHostTurn === 0) {
+        await hostTurn();
+        await settle();
+        if (isSettled) break;
+      }
+      if (this.#step(end)) await settle();
+      else if (!await this.#hostActs(end, () => isSettled)) {
         throw new Error(
           `Cannot wait for a promise: not settled after ${limit} ms`,
         );
       }
-      await settle();
     }
     return await promise;
   }
 
+  /** Whether the host, given time, settles something or sets a timer that is due by then. */
+  async #hostActs(end: number, isSettled: () => boolean): Promise<boolean> {
+    const giveUp = hostEnvironment.monotonic() + patience;
+    while (!isSettled() && !this.#isDue(end)) {
+      if (hostEnvironment.monotonic() > giveUp) return false;
+      await hostTurn();
+      await settle();
+    }
+    return true;
+  }
+
+  #isDue(end: number): boolean {
+    const { next } = this.#timers;
+    return next <= end && next !== Infinity;
+  }
+
   /** Runs the next timer, if it is due by then. */
   #step(end: number): boolean {
-    const at = this.#timers.next;
-    if (at > end || at === Infinity) return false;
+    if (!this.#isDue(end)) return false;
+    this.#moveTo(this.#timers.next);
     const run = this.#timers.take()!;
-    this.#moveTo(at);
     run();
     return true;
   }
@@ -121,4 +158,9 @@ export class VirtualClock implements Environment {
 /** Lets everything run that waits for nothing but its turn. */
 async function settle(): Promise<void> {
   for (let i = 0; i < turns; i++) await null;
+}
+
+/** Lets the host run what it has finished: timers of its own, cryptography, files. */
+function hostTurn(): Promise<void> {
+  return new Promise((resolve) => void hostEnvironment.after(0, resolve));
 }

@@ -1,8 +1,9 @@
 // VirtualClock: timers in order, time that passes at will, and the wall clock that can be set.
-// Nothing here waits for real time.
+// Where the host is waited for, for a moment; else nothing here waits for real time.
 
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
+import { hostEnvironment } from "../../protocol/environment.ts";
 import { VirtualClock } from "../../testing/mod.ts";
 
 /** A clock, and a list of what ran when. */
@@ -188,6 +189,52 @@ describe("VirtualClock", () => {
       Error,
       "Cannot wait for a promise",
     );
+  });
+
+  it("lets chains of hundreds of promises settle between timers", async () => {
+    const { clock, ran, mark } = start();
+    clock.after(10, async () => {
+      for (let i = 0; i < 400; i++) await null;
+      mark("settled")();
+    });
+    clock.after(11, mark("next"));
+
+    await clock.pass(11);
+
+    assertEquals(ran, ["settled at 10", "next at 11"]);
+  });
+
+  it("until() waits for the host if nothing else can happen", async () => {
+    const clock = new VirtualClock();
+    const slow = new Promise<string>((resolve) =>
+      hostEnvironment.after(50, () => resolve("value"))
+    );
+
+    assertEquals(await clock.until(slow, Infinity), "value");
+    assertEquals(clock.monotonic(), 0);
+  });
+
+  it("until() waits for timers that are set behind a digest of the host", async () => {
+    const clock = new VirtualClock();
+    const chain = async () => {
+      await crypto.subtle.digest("SHA-256", new Uint8Array(1 << 20));
+      await new Promise<void>((resolve) => clock.after(10, resolve));
+      await crypto.subtle.digest("SHA-256", new Uint8Array(1 << 20));
+      return clock.monotonic();
+    };
+
+    assertEquals(await clock.until(chain()), 10);
+  });
+
+  it("until() gives the host turns while timers follow one another", async () => {
+    const clock = new VirtualClock();
+    const beat = () => void clock.after(3000, beat);
+    beat();
+    const slow = new Promise<string>((resolve) =>
+      hostEnvironment.after(5, () => resolve("value"))
+    );
+
+    assertEquals(await clock.until(slow), "value");
   });
 
   it("random() is the same for the same seed", () => {
