@@ -21,6 +21,10 @@ const patience = 1000;
  * `TestServer.start()`, together with the server's `transport`: what comes
  * over a real network does not wait for a virtual clock.
  *
+ * Time stands still unless pass() or until() is at work, so whatever needs time
+ * waits for ever if it is awaited alone: write `await clock.until(zk.close())`,
+ * not `await zk.close()`, and no `await using` for a client or a lock.
+ *
  * @example A lock is lost while its holder is cut off
  * ```ts
  * import { connect, SequentialLock } from "@zklock/zklock";
@@ -61,8 +65,9 @@ export class VirtualClock implements Environment {
     return this.#wall;
   }
 
-  /** As in every Environment. */
+  /** As in every Environment. Throws a RangeError if `ms` is no number. */
   after(ms: number, run: () => void): () => void {
+    if (Number.isNaN(ms)) throw new RangeError(`Cannot set a timer: ${ms} ms`);
     return this.#timers.add(this.#now + Math.max(0, ms), run);
   }
 
@@ -71,7 +76,11 @@ export class VirtualClock implements Environment {
     this.#random.fill(bytes);
   }
 
-  /** Number of timers that are set: what is closed leaves none. */
+  /**
+   * Number of timers that are set: what is closed leaves none. What is on its
+   * way through the `transport` of a TestServer counts until it has arrived,
+   * also behind a close(): `pass(0)` lets it.
+   */
   get pending(): number {
     return this.#timers.size;
   }
@@ -84,9 +93,13 @@ export class VirtualClock implements Environment {
   /**
    * So many ms pass, with every timer in them. Before each timer, promises
    * settle that wait for nothing but one another; none waits for the host, e.g.
-   * for `setTimeout` or `crypto.subtle`: only until() does.
+   * for `setTimeout` or `crypto.subtle`: only until() does. Rejects with a
+   * RangeError if `ms` is negative or not finite.
    */
   async pass(ms: number): Promise<void> {
+    if (!(ms >= 0 && ms < Infinity)) {
+      throw new RangeError(`Cannot let ${ms} ms pass`);
+    }
     const end = this.#now + ms;
     await settle();
     while (this.#step(end)) await settle();

@@ -1,7 +1,12 @@
 // VirtualClock: timers in order, time that passes at will, and the wall clock that can be set.
 // Where the host is waited for, for a moment; else nothing here waits for real time.
 
-import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { hostEnvironment } from "../../protocol/environment.ts";
 import { VirtualClock } from "../../testing/mod.ts";
@@ -125,13 +130,22 @@ describe("VirtualClock", () => {
     assertEquals([clock.monotonic(), clock.wall() - wall], [101, -4899]);
   });
 
-  it("time does not go back", async () => {
+  for (const ms of [-50, NaN, Infinity]) {
+    it(`pass() refuses ${ms}, and no time passes`, async () => {
+      const clock = new VirtualClock();
+      await clock.pass(100);
+
+      await assertRejects(() => clock.pass(ms), RangeError, String(ms));
+
+      assertEquals(clock.monotonic(), 100);
+    });
+  }
+
+  it("after() refuses NaN", () => {
     const clock = new VirtualClock();
-    await clock.pass(100);
 
-    await clock.pass(-50);
-
-    assertEquals(clock.monotonic(), 100);
+    assertThrows(() => clock.after(NaN, () => {}), RangeError, "NaN");
+    assertEquals(clock.pending, 0);
   });
 
   it("jump() moves no timer", async () => {
