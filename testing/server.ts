@@ -156,12 +156,12 @@ export class TestServer implements AsyncDisposable {
     return this.#engine.sessions.list().map(({ id }) => id);
   }
 
-  /** Number of connections that stand. */
+  /** Number of connections that the server knows of: not those that are half open. */
   get connections(): number {
     return this.#engine.peers.size;
   }
 
-  /** Number of watches set: all, or those that fire for one path. */
+  /** Number of watches of these connections: all, or those that fire for one path. */
   watches(path?: string): number {
     const { watches } = this.#engine.replica;
     return path === undefined ? watches.size : watches.sizeAt(path);
@@ -200,7 +200,11 @@ export class TestServer implements AsyncDisposable {
     return this.#mischief.next("cut after", op, "cut-after");
   }
 
-  /** The next request of an operation is done and never answered. Resolves when that has happened. */
+  /**
+   * The next request of an operation is done and never answered. Resolves when
+   * that has happened. The call may stay pending for ever: see "drop-reply" of
+   * {@linkcode RequestFate}. To lose a reply as a network does, use cutAfter().
+   */
   dropReply(op: string): Promise<SeenRequest> {
     return this.#mischief.next("drop the reply to", op, "drop-reply");
   }
@@ -210,7 +214,11 @@ export class TestServer implements AsyncDisposable {
     return this.#mischief.next("refuse", op, error);
   }
 
-  /** Nothing is read, answered or expired until thaw(), as if the process was stopped. Connections stand. */
+  /**
+   * Nothing is read, answered or expired until thaw(), as if the process was
+   * stopped. Connections stand. Call thaw() before you close a client: its
+   * close() waits seconds for an answer.
+   */
   freeze(): void {
     this.#isFrozen = true;
     this.#engine.freeze();
@@ -253,7 +261,11 @@ export class TestServer implements AsyncDisposable {
     this.#isRefusing = on;
   }
 
-  /** From now on neither side of the connections that stand hears the other, and neither is told. */
+  /**
+   * From now on neither side of the connections that stand hears the other, and
+   * the client is not told. The server takes them for ended: `connections` and
+   * `watches()` count them no more; their sessions go on until they expire.
+   */
   halfOpen(): void {
     for (const peer of [...this.#engine.peers]) {
       const line = this.#lines.get(peer)!;

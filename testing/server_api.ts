@@ -53,8 +53,10 @@ export interface SeenRequest {
  * - "serve": it is done and answered;
  * - "cut-before": it is not done, and its connection ends;
  * - "cut-after": it is done, and its connection ends before the answer;
- * - "drop-reply": it is done and never answered, and the connection goes on. A
- *   client that compares transaction ids will give up the connection at the next reply;
+ * - "drop-reply": it is done and never answered, and the connection goes on. No
+ *   network does that. A client that compares transaction ids will give up the
+ *   connection at the next reply, but pings are none: if nothing else is asked,
+ *   the call stays pending for ever. "cut-after" is what you want in most tests;
  * - "ignore": it is neither done nor answered;
  * - a number, or the name of an error: it is not done, and this is the answer.
  */
