@@ -7,6 +7,7 @@ import { Writer } from "../protocol/jute.ts";
 import { ReplyHeader } from "../protocol/records.ts";
 import type { Hello, Onlooker, RequestVerdict } from "./backend.ts";
 import { operationByCode } from "../protocol/operations.ts";
+import { checkOperation } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import type { Peer } from "./peer.ts";
 import { writeCodes } from "./plan.ts";
@@ -40,6 +41,7 @@ export class Mischief implements Onlooker {
 
   /** The fate of the next request of an operation. Resolves when it has met it. */
   next(what: string, op: string, fate: RequestFate): Promise<SeenRequest> {
+    checkOperation(what, op);
     verdictOf(fate);
     return this.#faults.once(
       `${what} ${op}`,

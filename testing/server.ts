@@ -3,11 +3,11 @@
 // For the tests of users, the demo, and our own tests.
 
 import type { Session } from "../protocol/api.ts";
-import { maxRequestBytes } from "../protocol/codes.ts";
 import { type Environment, hostEnvironment } from "../protocol/environment.ts";
 import { formatAddress } from "../protocol/servers.ts";
 import type { Transport } from "../protocol/transport/mod.ts";
 import type { Intake, Line } from "./backend.ts";
+import { engineOptions } from "./checks.ts";
 import { Engine } from "./engine.ts";
 import { Mischief } from "./mischief.ts";
 import { Link, type Way } from "./network.ts";
@@ -63,22 +63,12 @@ export class TestServer implements AsyncDisposable {
   #closing: Promise<void> | undefined;
 
   private constructor(options: TestServerOptions) {
-    const { tick = 100 } = options;
     this.#environment = options.environment ?? hostEnvironment;
-    this.#engine = new Engine({
-      version: options.version ?? "3.9",
-      tick,
-      minSessionTimeout: options.minSessionTimeout ?? 2 * tick,
-      maxSessionTimeout: options.maxSessionTimeout ?? 60_000,
-      reapInterval: options.reapInterval ?? 60_000,
-      hasTtls: options.ttl ?? true,
-      hasReconfig: options.reconfig ?? false,
-      maxPacket: options.maxPacket ?? maxRequestBytes,
-    }, this.#environment);
+    this.#engine = new Engine(engineOptions(options), this.#environment);
     this.#mischief = new Mischief(this.#engine);
   }
 
-  /** Starts a server. Rejects if the port is taken. */
+  /** Starts a server. Rejects if the port is taken, with a TypeError or RangeError if an option cannot be. */
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
     const server = new TestServer(options);
     if (options.listen ?? true) {
@@ -182,7 +172,7 @@ export class TestServer implements AsyncDisposable {
     this.#mischief.requests = [];
   }
 
-  // Faults of the server
+  // Faults of the server. An operation that does not exist is a TypeError.
 
   /** Ends a session as if it had been silent for too long: its ephemeral znodes and locks go. Answers whether it was there. */
   expire(session: Session | bigint): boolean {
