@@ -19,6 +19,9 @@ import type {
   SeenRequest,
 } from "./server_api.ts";
 
+/** So many requests are kept, and at times a tenth more. */
+const mostRequests = 100_000;
+
 /** Looks at every request, and interferes if told to. */
 export class Mischief implements Onlooker {
   rule: RequestRule | undefined;
@@ -26,6 +29,7 @@ export class Mischief implements Onlooker {
   requests: SeenRequest[] = [];
   /** What the rule threw first. */
   failure: { cause: unknown } | undefined;
+  readonly #counts = new Map<string, number>();
   readonly #engine: Engine;
   readonly #faults = new Rulebook<SeenRequest, RequestFate>("server");
   #seen = 0;
@@ -35,8 +39,16 @@ export class Mischief implements Onlooker {
   }
 
   count(op?: string): number {
-    if (op === undefined) return this.requests.length;
-    return this.requests.filter((seen) => seen.op === op).length;
+    if (op !== undefined) return this.#counts.get(op) ?? 0;
+    let count = 0;
+    for (const each of this.#counts.values()) count += each;
+    return count;
+  }
+
+  /** Forgets what was asked. */
+  clear(): void {
+    this.requests = [];
+    this.#counts.clear();
   }
 
   /** The fate of the next request of an operation. Resolves when it has met it. */
@@ -59,7 +71,7 @@ export class Mischief implements Onlooker {
   asked(peer: Peer, op: string, xid: number, body: Uint8Array): RequestVerdict {
     const { session } = peer;
     const seen = { index: this.#seen++, op, xid, session, bytes: body.slice() };
-    this.requests.push(seen);
+    this.#keep(seen);
     try {
       const fate = this.rule?.(seen) ?? this.#faults.judge(seen);
       return verdictOf(fate ?? this.#usual(op));
@@ -67,6 +79,14 @@ export class Mischief implements Onlooker {
       this.failure ??= { cause };
       return "cut-before";
     }
+  }
+
+  #keep(seen: SeenRequest): void {
+    this.#counts.set(seen.op, this.count(seen.op) + 1);
+    this.requests.push(seen);
+    // Not one by one: to take the first of so many away moves all others.
+    const surplus = this.requests.length - mostRequests;
+    if (surplus >= mostRequests / 10) this.requests.splice(0, surplus);
   }
 
   /** What becomes of a request that nobody has plans for. */

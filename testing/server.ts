@@ -157,7 +157,7 @@ export class TestServer implements AsyncDisposable {
     return path === undefined ? watches.size : watches.sizeAt(path);
   }
 
-  /** Every request that came since the start or the last clear(). */
+  /** The requests that came since the start or the last clear(); of more than 100,000 the newest. */
   get requests(): readonly SeenRequest[] {
     return this.#mischief.requests;
   }
@@ -167,9 +167,9 @@ export class TestServer implements AsyncDisposable {
     return this.#mischief.count(op);
   }
 
-  /** Forgets `requests`, which otherwise grow as long as the server lives. */
+  /** Forgets `requests`, which are kept with all their bytes, and their count. */
   clear(): void {
-    this.#mischief.requests = [];
+    this.#mischief.clear();
   }
 
   // Faults of the server. An operation that does not exist is a TypeError.
