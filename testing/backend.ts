@@ -19,6 +19,8 @@ export interface Line {
   finish(): void;
   /** Ends it at once. */
   reset(): void;
+  /** Whether so much was written that the client does not read that nothing more is to be served until Intake.drained(). */
+  isBehind?(): boolean;
 }
 
 /** Where what comes from a client goes. */
@@ -26,6 +28,8 @@ export interface Intake {
   take(bytes: Uint8Array): void;
   /** The client is gone, or will say no more. */
   hungUp(): void;
+  /** The client has read what the line was behind with. */
+  drained?(): void;
 }
 
 /** What a client says when it connects. */

@@ -29,6 +29,9 @@ import { digestIdentity, type Identity } from "./rights.ts";
 import type { ServerSession } from "./session_table.ts";
 import type { Watcher } from "./watch_tables.ts";
 
+/** Replies leave together, but not more than so many bytes. */
+const longestBatch = 1024 * 1024;
+
 /** A connection. */
 export class Peer implements Intake, Watcher {
   readonly line: Line;
@@ -78,6 +81,11 @@ export class Peer implements Intake, Watcher {
       this.#speaks = "packets";
     }
     this.#frames.push(chunk);
+    this.#read();
+  }
+
+  /** Goes on with what was not served because the client did not read. */
+  drained(): void {
     this.#read();
   }
 
@@ -177,6 +185,9 @@ export class Peer implements Intake, Watcher {
     this.#isReading = true;
     try {
       while (!this.#isWaiting && !this.#isOver) {
+        // A client that does not read is not served: what for, and where to put it?
+        if (this.#out.length > longestBatch) this.#flush();
+        if (this.line.isBehind?.()) break;
         const packet = this.#frames.next();
         if (packet === null) break;
         this.received++;

@@ -53,6 +53,10 @@ export class RoughLine implements Line {
     if (!this.#isDead) this.#up.add(this.#roughness.delay, run);
   }
 
+  isBehind(): boolean {
+    return this.#line.isBehind?.() ?? false;
+  }
+
   write(bytes: Uint8Array): void {
     const { piece } = this.#roughness;
     for (let at = 0; at < bytes.length; at += piece) {

@@ -24,6 +24,9 @@ import type {
 import type { Listener, Wire, WireHandlers } from "./sockets.ts";
 import { statOf } from "./tree.ts";
 
+/** A client that does not read is not served while so many bytes are on their way to it. */
+const longestBacklog = 16 * 1024 * 1024;
+
 /**
  * A ZooKeeper server in memory that speaks the real protocol: any client in any
  * language can connect. It starts in a millisecond, and it can lose, delay and
@@ -334,6 +337,7 @@ export class TestServer implements AsyncDisposable {
       );
     return {
       take: (bytes) => later(() => peer.take(bytes)),
+      drained: () => later(() => peer.drained()),
       hungUp: () => {
         this.#deadLines.delete(rough);
         later(() => peer.hungUp());
@@ -347,9 +351,14 @@ export class TestServer implements AsyncDisposable {
       return { data() {}, closed() {} };
     }
     this.#wires.add(wire);
+    const isBehind = () => wire.pending > longestBacklog;
     const intake = this.#accept({
       remote: "127.0.0.1",
-      write: (bytes) => wire.write(bytes),
+      isBehind,
+      write: (bytes) => {
+        wire.write(bytes);
+        if (isBehind()) wire.pause();
+      },
       finish: () => wire.finish(),
       reset: () => wire.hangUp(),
     });
@@ -359,6 +368,10 @@ export class TestServer implements AsyncDisposable {
       finished: () => {
         intake.hungUp();
         wire.finish();
+      },
+      drained: () => {
+        wire.resume();
+        intake.drained?.();
       },
       closed: () => {
         this.#wires.delete(wire);

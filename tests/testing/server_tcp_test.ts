@@ -1,11 +1,14 @@
 // TestServer over TCP and real time: what differs from memory.
 // Waits for conditions, with a deadline.
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { connect } from "../../protocol/mod.ts";
+import { getData } from "../../protocol/operations.ts";
 import { TestServer } from "../../testing/mod.ts";
+import { dial } from "../../testing/sockets.ts";
 import { bytes } from "../protocol/wire.ts";
+import { helloFrame, requestFrame } from "./raw.ts";
 import { hello, Talker, until, within } from "./talker.ts";
 
 describe("TestServer, over TCP", () => {
@@ -54,6 +57,35 @@ describe("TestServer, over TCP", () => {
     const version = await zk.serverVersion();
 
     assertEquals(version?.startsWith("3.8.0"), true);
+  });
+
+  it("does not serve a client that does not read, until it reads", async () => {
+    await using server = await TestServer.start();
+    await using zk = await connect(server.servers);
+    await zk.create("/big", new Uint8Array(1_000_000));
+    let heard = 0;
+    let isGone = false;
+    const wire = dial({ host: "127.0.0.1", port: server.port }, {
+      data: (bytes) => void (heard += bytes.length),
+      closed: () => void (isGone = true),
+    });
+    wire.pause();
+    const request = { path: "/big", watch: false };
+
+    wire.write(helloFrame());
+    for (let xid = 1; xid <= 100; xid++) {
+      wire.write(requestFrame(xid, getData, request));
+    }
+    await until(() => server.count("getData") > 10);
+    await zk.exists("/");
+    const served = server.count("getData");
+    wire.resume();
+    await until(() => heard > 100_000_000);
+
+    assert(served < 50, `${served} were served`);
+    assertEquals(server.count("getData"), 100);
+    wire.reset();
+    await until(() => isGone);
   });
 
   it("says goodbye politely to who is refused, and to who says goodbye", async () => {
