@@ -50,7 +50,11 @@ export class VirtualClock implements Environment {
   #now = 0;
   #wall = 1_700_000_000_000;
 
-  /** Time begins. @param seed Of the randomness; any integer. */
+  /**
+   * A clock that shows 0, and on the wall a day in November 2023.
+   *
+   * @param seed Of the randomness; any integer.
+   */
   constructor(seed = 1) {
     this.#random = new Random(seed, "environment");
   }

@@ -162,11 +162,14 @@ export class Desk {
   #proceed(): void {
     if (this.#isServing) return;
     this.#isServing = true;
-    for (let place; (place = this.#queue[0])?.reply;) {
-      this.#queue.shift();
-      this.#answer(place);
+    try {
+      for (let place; (place = this.#queue[0])?.reply;) {
+        this.#queue.shift();
+        this.#answer(place);
+      }
+    } finally {
+      this.#isServing = false;
     }
-    this.#isServing = false;
   }
 
   #answer({ ask, reply }: Place): void {

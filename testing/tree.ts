@@ -117,7 +117,7 @@ export class Tree {
     return this.#znodes.values();
   }
 
-  /** Paths of the ephemeral znodes of a session, in the order of their creation. */
+  /** Paths of the ephemeral znodes of a session. */
   ephemeralsOf(session: bigint): string[] {
     return [...this.#ephemerals.get(session) ?? []];
   }
