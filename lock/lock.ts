@@ -9,10 +9,9 @@ import {
   internalsOf,
   validatePath,
 } from "../protocol/mod.ts";
-import { LockLostError } from "./errors.ts";
 import type { HeldLock } from "./held_lock.ts";
 import { leaseOf } from "./lease.ts";
-import { warnOfOrphan } from "./patience.ts";
+import { checkWork, giveBack, runHeld } from "./run.ts";
 import { type AcquireOptions, checkAcquireOptions, Turn } from "./turn.ts";
 
 /** Options of a lock. */
@@ -84,7 +83,7 @@ export abstract class Lock {
     }
     this.client = client;
     this.path = path;
-    this.options = { ...options, onSessionLoss };
+    this.options = { acl, serverTick, onSessionLoss };
     if (serverTick !== undefined) leaseOf(client).useTick(serverTick);
   }
 
@@ -119,27 +118,9 @@ export abstract class Lock {
     work: (held: HeldLock) => T | Promise<T>,
     options: AcquireOptions = {},
   ): Promise<T> {
-    if (typeof work !== "function") {
-      throw new TypeError(`Cannot run: work is not a function: ${work}`);
-    }
+    checkWork(work);
     const held = await this.acquire(options);
-    let done: { value: T } | { error: unknown };
-    try {
-      done = { value: await work(held) };
-    } catch (error) {
-      done = { error };
-    }
-    if (!await this.#giveBack(held)) {
-      const { reason } = held.signal;
-      const cause = "error" in done
-        ? done.error
-        : reason instanceof LockLostError
-        ? reason.cause
-        : new Error("it was gone when it was to be released");
-      throw new LockLostError(held.path, held.token, { cause });
-    }
-    if ("error" in done) throw done.error;
-    return done.value;
+    return await runHeld(held, work, () => giveBack(this.client, held));
   }
 
   /** Who can be seen to want the lock, in order, the holder first. Empty if nobody does. */
@@ -147,30 +128,6 @@ export abstract class Lock {
 
   /** @ignore Runs until the turn is over, and never rejects. For the library only. */
   protected abstract take(turn: Turn): Promise<void>;
-
-  /** False if it was lost. Not knowing is no reason to make anybody wait, nor to call it lost. */
-  async #giveBack(held: HeldLock): Promise<boolean> {
-    if (held.state === "lost") return false;
-    const { client } = this;
-    let stop = () => {};
-    const away = new Promise<true>((resolve) => {
-      const look = () => {
-        if (client.session.state !== "connected") resolve(true);
-      };
-      stop = client.on("state", look);
-      look();
-    });
-    // What became of the work matters more than what becomes of the znode.
-    const released = held.release().catch((cause) => {
-      warnOfOrphan(client, held.path, cause);
-      return true;
-    });
-    try {
-      return await Promise.race([released, away]);
-    } finally {
-      stop();
-    }
-  }
 
   #begin(options: AcquireOptions, trying: boolean): Promise<HeldLock | null> {
     try {

@@ -7,3 +7,4 @@ export type { HeldLock, HeldLockState } from "./held_lock.ts";
 export { type Contender, Lock, type LockOptions } from "./lock.ts";
 export { SequentialLock } from "./sequential_lock.ts";
 export type { AcquireOptions } from "./turn.ts";
+export { withLock, type WithLockOptions } from "./with_lock.ts";

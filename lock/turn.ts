@@ -121,6 +121,7 @@ export class Turn {
    */
   ready(session: Session): boolean {
     if (this.#over || session.state === "connected") return true;
+    if (internalsOf(this.client).eager()) return true;
     session.signal.throwIfAborted();
     return false;
   }
@@ -138,13 +139,13 @@ export class Turn {
     const { signal, timeout } = this.options;
     if (client.signal.aborted) return this.fail(client.signal.reason);
     if (signal?.aborted) return this.fail(signal.reason);
-    if (timeout === 0 && client.session.state !== "connected") {
+    if (timeout === 0 && !this.ready(client.session)) {
       return this.fail(timedOut(0));
     }
     if (signal) this.#listen(signal);
     this.#stop.add(client.on("state", ({ state }) => {
       if (client.signal.aborted) this.fail(client.signal.reason);
-      else if (timeout === 0) this.fail(timedOut(0));
+      else if (timeout === 0 && state !== "connected") this.fail(timedOut(0));
       // While there is no connection there is no news.
       else if (state !== "disconnected") this.wake();
     }));

@@ -13,12 +13,10 @@ import type {
   OpResult,
   ReadOp,
   ReadResult,
-  Session,
-  StateChange,
   VersionOptions,
-  Warning,
   WatchOptions,
 } from "./api.ts";
+import type { Session, StateChange, Warning } from "./news.ts";
 import type { Scope } from "./arguments.ts";
 import type { AddWatchMode, WatcherType } from "./codes.ts";
 import type { Environment } from "./environment.ts";
@@ -65,7 +63,10 @@ export async function connect(
   const settings = readOptions(servers, options);
   options.signal?.throwIfAborted();
   const client = new ZooKeeperClient(settings);
-  await client.opened(settings.connectTimeout, options.signal);
+  const opened = client.opened(settings.connectTimeout, options.signal);
+  // Otherwise it shows in the first call that something is wrong.
+  if (options.eager) opened.catch(() => {});
+  else await opened;
   return client;
 }
 
@@ -378,6 +379,7 @@ class ZooKeeperClient implements Client {
       attachedAt: () => sessions.current.pulse.attachedAt,
       sentBefore: (mono) => sessions.current.pulse.sentBefore(mono),
       sentAfter: (mono) => sessions.current.pulse.sentAfter(mono),
+      eager: () => sessions.current.eager,
       onAttached: (run) => sessions.onAttached(run),
       delete: (path, marks) =>
         this.#ask(() => questions.remove(this.#scope, path, marks)),

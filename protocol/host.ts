@@ -39,6 +39,8 @@ export interface SessionSettings {
   /** Timeout to ask for, in ms. */
   timeout: number;
   readOnly: boolean;
+  /** Send what is asked along with the request for a new session, not after its answer. */
+  eager?: boolean;
   /** Largest packet to accept, in bytes. */
   maxPacket: number;
   /** Shown in this order on every connection; the client adds to it. */

@@ -2,7 +2,8 @@
 // Not exported by mod.ts: nothing in here is promised to users.
 // Filled in by client.ts, asked for by lock/ and testing/.
 
-import type { Client, Op, OpResult, Warning } from "./api.ts";
+import type { Client, Op, OpResult } from "./api.ts";
+import type { Warning } from "./news.ts";
 import type { Moment } from "./moment.ts";
 import type { Watcher } from "./watches.ts";
 
@@ -25,6 +26,8 @@ export interface Internals {
   sentBefore(mono: number): Moment | undefined;
   /** The oldest frame known to have left on the current connection strictly after this monotonic time. */
   sentAfter(mono: number): Moment | undefined;
+  /** True if what is asked now leaves together with the request for a session. */
+  eager(): boolean;
   /** Runs at each (re-)attachment; what it asks for goes out before what was queued. Answers how to stop. */
   onAttached(run: () => void): () => void;
   /** As the public method, with marks. */

@@ -14,13 +14,10 @@ export type {
   Packet,
   ReadOp,
   ReadResult,
-  Session,
-  SessionState,
-  StateChange,
   VersionOptions,
-  Warning,
   WatchOptions,
 } from "./api.ts";
+export type { Session, SessionState, StateChange, Warning } from "./news.ts";
 export { permissions } from "./codes.ts";
 export type {
   AddWatchMode,

@@ -62,6 +62,7 @@ export function readOptions(
     session: {
       timeout,
       readOnly: options.readOnly ?? false,
+      eager: options.eager ?? false,
       maxPacket: wholeNumber("maxPacket", options, defaultMaxPacket),
       credentials: (options.auth ?? []).map((auth) => credentialOf(auth, true)),
     },

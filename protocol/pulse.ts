@@ -2,6 +2,7 @@
 // Reads no clock and sets no timer: moments come in, verdicts go out.
 // Kept by session.ts, told by exchange.ts; lock/ asks it when frames left.
 
+import { ConnectionLossError } from "./errors.ts";
 import { type Moment, SentTimes } from "./moment.ts";
 import type { Pending } from "./requests.ts";
 
@@ -194,4 +195,17 @@ export class Pulse {
     const jumped = (now.wall - wall) - (now.mono - mono);
     return now.mono - this.#planned > tolerance || jumped > tolerance;
   }
+}
+
+/** Why a connection is given up. */
+export function givenUp(
+  verdict: "silent" | "late",
+  timeout: number,
+): ConnectionLossError {
+  const why = verdict === "late"
+    ? "the server answers, but commits nothing"
+    : `nothing heard for 2/3 of ${timeout} ms`;
+  return new ConnectionLossError("ping", null, "unknown", {
+    message: `Lost the connection: ${why}`,
+  });
 }

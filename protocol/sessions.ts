@@ -2,7 +2,8 @@
 // Knows no single operation and no path.
 // Kept by client.ts, whose methods all end here.
 
-import type { Packet, StateChange, Warning } from "./api.ts";
+import type { Packet } from "./api.ts";
+import type { StateChange, Warning } from "./news.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
 import type { Environment } from "./environment.ts";
 import {
@@ -120,7 +121,7 @@ export class Sessions {
           if (state.startsWith("connected")) {
             this.#shown().then(resolve, reject);
           }
-          if (state === "auth-failed") reject(cause);
+          if (state === "auth-failed" || state === "closed") reject(cause);
         });
         const cancel = this.environment.after(timeout, () => {
           const { failures } = this.#connection;
@@ -152,7 +153,11 @@ export class Sessions {
         };
       });
     } catch (error) {
-      this.#over(new ClientClosedError("Client closed: it never connected"));
+      // close() has its own end.
+      if (this.#closing === undefined) {
+        const message = "Client closed: it never connected";
+        this.#over(new ClientClosedError(message, { cause: error }));
+      }
       throw error;
     } finally {
       stop();

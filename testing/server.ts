@@ -2,7 +2,7 @@
 // Keeps connections and faults; engine.ts is the server proper.
 // For the tests of users, the demo, and our own tests.
 
-import type { Session } from "../protocol/api.ts";
+import type { Session } from "../protocol/news.ts";
 import { type Environment, hostEnvironment } from "../protocol/environment.ts";
 import { formatAddress } from "../protocol/servers.ts";
 import type { Transport } from "../protocol/transport/mod.ts";

@@ -29,21 +29,22 @@ const protocol: Record<string, string> = {
   "records": "jute codes znode",
   "operations": "records jute codes errors",
   "requests": "operations watches",
-  "api": "codes environment znode transport/mod watches errors",
-  "internals": "api moment watches",
+  "news": "",
+  "api": "codes environment znode transport/mod watches errors news",
+  "internals": "api moment watches news",
   "host": "watches",
   "handshake": "records jute errors",
   "outgoing": "records jute codes operations requests",
-  "pulse": "moment requests",
+  "pulse": "moment requests errors",
   "exchange":
     "operations outgoing requests pulse watches jute moment codes errors",
   "session":
-    "exchange handshake frames host pulse requests operations records watches jute moment codes errors api",
+    "exchange handshake frames host pulse requests operations records watches jute moment codes errors news",
   "trace": "operations codes api",
   "explain": "operations records jute codes",
   "connection": "session servers environment transport/mod errors",
   "sessions":
-    "connection session host trace pulse requests operations watches environment errors api",
+    "connection session host trace pulse requests operations watches environment errors api news",
   "four_letter": "servers environment transport/mod errors",
   "arguments": "path znode codes api",
   "multi":
@@ -53,9 +54,9 @@ const protocol: Record<string, string> = {
   "options":
     "sessions host arguments outgoing operations servers path environment transport/mod znode codes api",
   "client":
-    "sessions options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals",
+    "sessions options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals news",
   "mod":
-    "client internals arguments path moment pulse environment transport/mod watches znode codes errors api",
+    "client internals arguments path moment pulse environment transport/mod watches znode codes errors api news",
 };
 
 /** Edges that go up when the program runs: the runtime's transport is loaded when it is needed. */

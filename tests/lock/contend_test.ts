@@ -4,7 +4,7 @@ import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
 import { SequentialLock } from "../../lock/sequential_lock.ts";
 import type { HeldLock } from "../../lock/held_lock.ts";
-import type { Warning } from "../../protocol/api.ts";
+import type { Warning } from "../../protocol/news.ts";
 import { ServerError } from "../../protocol/errors.ts";
 import { inWorld } from "../protocol/world.ts";
 import { DirectoryServer, type Spoil } from "./directory_server.ts";

@@ -3,16 +3,11 @@
 // Used by the tests of the lease.
 
 import { type Hold, Lease } from "../../lock/lease.ts";
-import type {
-  Client,
-  Op,
-  OpResult,
-  SessionState,
-  StateChange,
-} from "../../protocol/api.ts";
+import type { Client, Op, OpResult } from "../../protocol/api.ts";
 import { momentOf } from "../../protocol/environment.ts";
 import { type Internals, keepInternals } from "../../protocol/internals.ts";
 import { type Moment, SentTimes } from "../../protocol/moment.ts";
+import type { SessionState, StateChange } from "../../protocol/news.ts";
 import { VirtualTime } from "../protocol/virtual.ts";
 
 export const T = 12_000;

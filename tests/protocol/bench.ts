@@ -3,8 +3,8 @@
 // Used by the session tests.
 
 import { assertEquals } from "@std/assert";
-import type { SessionState } from "../../protocol/api.ts";
 import type { Moment } from "../../protocol/moment.ts";
+import type { SessionState } from "../../protocol/news.ts";
 import type { Operation } from "../../protocol/operations.ts";
 import type { Pending, Request } from "../../protocol/requests.ts";
 import type { Credential, Host, SessionSettings } from "../../protocol/host.ts";

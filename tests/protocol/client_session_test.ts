@@ -9,7 +9,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import type { StateChange, Warning } from "../../protocol/api.ts";
+import type { StateChange, Warning } from "../../protocol/news.ts";
 import { SessionExpiredError } from "../../protocol/errors.ts";
 import type { WatchEvent } from "../../protocol/watches.ts";
 import { event } from "./wire.ts";

@@ -4,6 +4,7 @@
 
 import { describe } from "@std/testing/bdd";
 import type { Target } from "../targets.ts";
+import { coldSuite } from "./lock_suite_cold.ts";
 import { fenceSuite } from "./lock_suite_fence.ts";
 import { holdingSuite } from "./lock_suite_holding.ts";
 import { losingSuite } from "./lock_suite_losing.ts";
@@ -23,5 +24,6 @@ export function lockSuite(target: Target): void {
     }
     queueSuite(target);
     fenceSuite(target);
+    coldSuite(target);
   });
 }

@@ -18,6 +18,7 @@ import {
   type WatchEvent,
 } from "../../protocol/mod.ts";
 import { FaultProxy } from "../../testing/mod.ts";
+import { packetsOf } from "../../protocol/trace.ts";
 import { pickTransport } from "../../protocol/transport/mod.ts";
 import { connectTo, type Target } from "../targets.ts";
 
@@ -237,6 +238,32 @@ export class Wiretap {
   /** Forgets what was sent so far. */
   clear(): void {
     this.packets.length = 0;
+  }
+}
+
+/** A transport that notes what the client writes: the operations of each write, in order. */
+export class Flights {
+  readonly writes: string[][] = [];
+  /** Called when something was written, before anything can be answered. */
+  wrote: () => void = () => {};
+  /** For connect(). */
+  readonly transport: Transport;
+
+  /** In front of the target's own. */
+  constructor({ transport }: Target) {
+    const inner = transport ?? pickTransport;
+    this.transport = async (address, handlers) => {
+      const socket = await inner(address, handlers);
+      return {
+        close: () => socket.close(),
+        write: (bytes) => {
+          const packets = packetsOf("sent", bytes);
+          this.writes.push(packets.map(({ op }) => op ?? "?"));
+          socket.write(bytes);
+          this.wrote();
+        },
+      };
+    };
   }
 }
 
