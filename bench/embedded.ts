@@ -4,12 +4,12 @@
 
 import { connect, SequentialLock } from "../mod.ts";
 import { TestServer } from "../testing/mod.ts";
+import { inTurn } from "./rounds.ts";
 
 const rounds = 300;
 
-/** One round, in ms. */
-async function round(listen: boolean): Promise<number> {
-  const start = performance.now();
+/** One round. */
+async function round(listen: boolean): Promise<void> {
   const server = await TestServer.start({ listen });
   const transport = listen ? undefined : server.transport;
   const zk = await connect(server.servers, { transport });
@@ -17,20 +17,12 @@ async function round(listen: boolean): Promise<number> {
   await held.release();
   await zk.close();
   await server.close();
-  return performance.now() - start;
 }
 
-const inMemory: number[] = [], overTcp: number[] = [];
-for (let i = 0; i < rounds; i++) {
-  overTcp.push(await round(true));
-  inMemory.push(await round(false));
-}
-
-function median(times: number[]): number {
-  return times.sort((a, b) => a - b)[times.length >> 1];
-}
-
-const [memory, tcp] = [median(inMemory), median(overTcp)];
+const [tcp, memory] = await inTurn(rounds, [
+  () => round(true),
+  () => round(false),
+]);
 console.log(`start, connect, acquire, release, stop; medians of ${rounds}`);
 console.log(`in memory  ${memory.toFixed(2)} ms`);
 console.log(

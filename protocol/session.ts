@@ -27,14 +27,16 @@ import * as ops from "./operations.ts";
 import { givenUp, Pulse } from "./pulse.ts";
 import { ReplyHeader, WatcherEvent } from "./records.ts";
 import { Fifo, type Pending, type Request } from "./requests.ts";
-import { Watches, type WatchEvent, type WatchKind } from "./watches.ts";
+import {
+  setWatchesLimit,
+  Watches,
+  type WatchEvent,
+  type WatchKind,
+} from "./watches.ts";
 
 /** How a session can end. */
 export type FinalState = "expired" | "auth-failed" | "closed";
 type FinalReason = SessionExpiredError | AuthFailedError | ClientClosedError;
-
-/** At most this many characters of paths in one setWatches, as the Java client does. */
-const setWatchesLimit = 128 * 1024;
 
 /** The state machine behind a {@linkcode Session}. */
 export class SessionMachine implements Session {
@@ -121,7 +123,11 @@ export class SessionMachine implements Session {
     };
     this.#exchange.out.packet((to) => writeHello(to, hello));
     this.#isAhead = this.eager;
-    if (this.#isAhead) this.#sendAhead();
+    if (this.#isAhead) {
+      // Servers read nothing behind the hello before the session stands (measured).
+      this.#showCredentials();
+      this.#exchange.resume(() => {});
+    }
     this.#host.flushSoon();
   }
 
@@ -318,15 +324,6 @@ export class SessionMachine implements Session {
     });
     if (!this.signal.aborted) this.#host.changed();
     this.tick(now);
-  }
-
-  /**
-   * A server reads nothing behind the request for a session until that stands,
-   * so what follows need not wait for the answer (measured on 3.4 to 3.9).
-   */
-  #sendAhead(): void {
-    this.#showCredentials();
-    this.#exchange.resume(() => {});
   }
 
   #showCredentials(): void {

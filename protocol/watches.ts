@@ -4,6 +4,9 @@
 
 import type { ServerEventType } from "./codes.ts";
 
+/** At most this many characters of paths in one setWatches, as the Java client does. */
+export const setWatchesLimit: number = 128 * 1024;
+
 /** What a watcher is told. */
 export interface WatchEvent {
   /**
