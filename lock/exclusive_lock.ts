@@ -2,9 +2,11 @@
 // The algorithm is in seize.ts.
 // Used by users.
 
-import { codeOf } from "../protocol/mod.ts";
-import { fencePath } from "./fence.ts";
+import { codeOf, type Session } from "../protocol/mod.ts";
+import { FencedTenure, fencePath } from "./fence.ts";
+import type { Tenure } from "./held_lock.ts";
 import { type Contender, Lock } from "./lock.ts";
+import type { Claim } from "./resume.ts";
 import { seize } from "./seize.ts";
 import type { Turn } from "./turn.ts";
 
@@ -44,6 +46,33 @@ export class ExclusiveLock extends Lock {
       if (codeOf(error) === "NoNode") return [];
       throw error;
     }
+  }
+
+  /** @ignore For the library only. */
+  protected checkClaim(path: string): void {
+    if (path === this.path) return;
+    throw new TypeError(`Cannot resume ${path}: it is not ${this.path}`);
+  }
+
+  /** @ignore Ours, and made by the transaction that set the fence. For the library only. */
+  protected async find(
+    session: Session,
+    { path, token }: Claim,
+  ): Promise<Tenure | null> {
+    const { client } = this;
+    const synced = client.sync(path);
+    synced.catch(() => {}); // Awaited below, unless a read fails first.
+    const [lock, fence] = await Promise.all([
+      client.getData(path),
+      client.getData(fencePath(path)),
+    ]);
+    await synced;
+    session.signal.throwIfAborted();
+    const isHeld = lock.stat.ephemeralOwner === session.id &&
+      lock.stat.czxid === token && fence.stat.mzxid === token;
+    if (!isHeld) return null;
+    const fenceVersion = fence.stat.version;
+    return new FencedTenure(client, path, { session, token, fenceVersion });
   }
 
   /** @ignore For the library only. */

@@ -7,10 +7,12 @@ import {
   aclOf,
   type Client,
   internalsOf,
+  type Session,
   validatePath,
 } from "../protocol/mod.ts";
-import type { HeldLock } from "./held_lock.ts";
+import type { HeldLock, Tenure } from "./held_lock.ts";
 import { leaseOf } from "./lease.ts";
+import { type Claim, type Finder, resume } from "./resume.ts";
 import { checkWork, giveBack, runHeld } from "./run.ts";
 import { type AcquireOptions, checkAcquireOptions, Turn } from "./turn.ts";
 
@@ -30,6 +32,12 @@ export interface LockOptions {
    */
   onSessionLoss?: "requeue" | "reject";
 }
+
+/** Options of {@linkcode Lock.resume}, as in {@linkcode AcquireOptions}. */
+export type ResumeOptions = Pick<
+  AcquireOptions,
+  "signal" | "timeout" | "onState"
+>;
 
 /** Somebody who wants the lock, or has it. */
 export interface Contender {
@@ -123,8 +131,43 @@ export abstract class Lock {
     return await runHeld(held, work, () => giveBack(this.client, held));
   }
 
+  /**
+   * Goes on holding what was held in this session before {@linkcode Client.detach},
+   * by its `path` and `token`. The queue is not entered: rejects with a
+   * LockLostError if the lock is not held by this session any more, and otherwise
+   * like acquire(). Given up, it leaves the lock as it is.
+   */
+  resume(
+    path: string,
+    token: bigint,
+    options: ResumeOptions = {},
+  ): Promise<HeldLock> {
+    try {
+      checkAcquireOptions(options);
+      this.checkClaim(path);
+      if (typeof token !== "bigint") {
+        throw new TypeError(`Cannot resume ${path}: no token: ${token}`);
+      }
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const turn = new Turn(this.client, options, false);
+    const find: Finder = (session, claim) => this.find(session, claim);
+    if (!turn.over) void resume(turn, { path, token }, find);
+    return turn.result as Promise<HeldLock>;
+  }
+
   /** Who can be seen to want the lock, in order, the holder first. Empty if nobody does. */
   abstract contenders(): Promise<Contender[]>;
+
+  /** @ignore Throws a TypeError for a path that cannot be held of this lock. For the library only. */
+  protected abstract checkClaim(path: string): void;
+
+  /** @ignore What this session holds of it; null if it does not. For the library only. */
+  protected abstract find(
+    session: Session,
+    claim: Claim,
+  ): Promise<Tenure | null>;
 
   /** @ignore Runs until the turn is over, and never rejects. For the library only. */
   protected abstract take(turn: Turn): Promise<void>;

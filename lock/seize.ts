@@ -17,7 +17,7 @@ import {
   SessionExpiredError,
   type WatchEvent,
 } from "../protocol/mod.ts";
-import { strengthen } from "./belief.ts";
+import { believe } from "./belief.ts";
 import { warnOfRequeue } from "./contend.ts";
 import { LockLostError, SequenceExhaustedError } from "./errors.ts";
 import { FencedTenure, fencePath, type Grant } from "./fence.ts";
@@ -248,7 +248,7 @@ class Seizure {
     const tenure = new FencedTenure(this.#client, path, grant);
     turn.entered(() => this.#giveBack(tenure));
     try {
-      await this.#believe(tenure);
+      await believe(turn, this.#session, tenure);
       if (grant.fenceVersion >= warnFrom) {
         throw new SequenceExhaustedError(path, grant.fenceVersion);
       }
@@ -266,23 +266,6 @@ class Seizure {
     tenure.letGo().catch((cause) =>
       warnOfOrphan(this.#client, tenure.path, cause)
     );
-  }
-
-  /** Until the session is connected and certainly lives for a while yet. */
-  async #believe({ path, token, checks }: Tenure): Promise<void> {
-    const lease = leaseOf(this.#client);
-    const turn = this.#turn;
-    for (;;) {
-      while (!turn.ready(this.#session)) await turn.sleep();
-      this.#session.signal.throwIfAborted();
-      if (turn.over || lease.lasting) return;
-      try {
-        await strengthen(turn, this.#session, checks);
-      } catch (error) {
-        if (!(error instanceof MultiError)) throw error;
-        throw new LockLostError(path, token, { cause: error });
-      }
-    }
   }
 
   async #makeParent(): Promise<void> {

@@ -2,12 +2,22 @@
 // The algorithm is contend.ts with the rule "one at a time".
 // Used by users.
 
-import { codeOf, joinPath } from "../protocol/mod.ts";
+import {
+  baseName,
+  codeOf,
+  joinPath,
+  parentPath,
+  type Session,
+  validatePath,
+} from "../protocol/mod.ts";
 import { contend } from "./contend.ts";
 import { lineOf } from "./directory.ts";
 import { type Contender, Lock } from "./lock.ts";
-import { isOwn } from "./place.ts";
+import type { Tenure } from "./held_lock.ts";
+import { parseName } from "./names.ts";
+import { isOwn, own, placeAt, PlaceTenure } from "./place.ts";
 import { exclusive } from "./queue.ts";
+import type { Claim } from "./resume.ts";
 import type { Turn } from "./turn.ts";
 
 /**
@@ -46,6 +56,40 @@ export class SequentialLock extends Lock {
       mine: isOwn(this.client, id),
       holder: i === 0,
     }));
+  }
+
+  /** @ignore For the library only. */
+  protected checkClaim(path: string): void {
+    validatePath(path);
+    const isOurs = parentPath(path) === this.path &&
+      parseName(baseName(path)) !== null;
+    if (isOurs) return;
+    throw new TypeError(
+      `Cannot resume ${path}: it is no contender of ${this.path}`,
+    );
+  }
+
+  /** @ignore Ours, made by the transaction that is the token, and nobody is ahead. For the library only. */
+  protected async find(
+    session: Session,
+    { path, token }: Claim,
+  ): Promise<Tenure | null> {
+    const { client } = this;
+    const synced = client.sync(path);
+    synced.catch(() => {}); // Awaited below, unless a read fails first.
+    const [names, stat] = await Promise.all([
+      client.getChildren(this.path),
+      client.exists(path),
+    ]);
+    await synced;
+    session.signal.throwIfAborted();
+    const standing = lineOf(client, this.path, names)
+      .standingOf(baseName(path));
+    const isHeld = standing?.ahead === 0 && !standing.tied &&
+      stat?.ephemeralOwner === session.id && stat.czxid === token;
+    if (!isHeld) return null;
+    if (standing.own.id) own(client, standing.own.id);
+    return new PlaceTenure(client, placeAt(session, path, token), this.path);
   }
 
   /** @ignore For the library only. */

@@ -143,6 +143,7 @@ export class Turn {
       return this.fail(timedOut(0));
     }
     if (signal) this.#listen(signal);
+    this.#stop.add(internalsOf(client).onDetach((reason) => this.fail(reason)));
     this.#stop.add(client.on("state", ({ state }) => {
       if (client.signal.aborted) this.fail(client.signal.reason);
       else if (timeout === 0 && state !== "connected") this.fail(timedOut(0));

@@ -5,6 +5,7 @@
 import type { AddWatchMode, CreateMode, WatcherType } from "./codes.ts";
 import type { Environment } from "./environment.ts";
 import type { ServerError } from "./errors.ts";
+import type { DetachedSession, SessionKey } from "./detached.ts";
 import type { Session, StateChange, Warning } from "./news.ts";
 import type { Acl, ClientInfo, Stat } from "./znode.ts";
 import type { TlsOptions, Transport } from "./transport/mod.ts";
@@ -95,6 +96,13 @@ export interface ConnectOptions {
   tls?: boolean | TlsOptions;
   /** Largest packet to accept; default 16 MiB. Requests may have 1,048,575 bytes. */
   maxPacket?: number;
+  /**
+   * Go on with a session that another client left by {@linkcode Client.detach}:
+   * the same ephemeral znodes, the same locks (by `Lock.resume`); watches are
+   * gone. Rejects with a SessionExpiredError if it is over. Never use one in two
+   * places at once: each would take the connection from the other.
+   */
+  session?: SessionKey | string;
   /** How to reach a server; default: TCP by node:net. */
   transport?: Transport;
   /** Clocks, timers and randomness; default: those of the host. */
@@ -340,6 +348,29 @@ export interface Client extends AsyncDisposable {
   ref(): void;
   /** Lets the process end although the client is connected, or connects; an attempt that is under way may hold it for T/3. */
   unref(): void;
+  /**
+   * Ends this client and leaves its session alive, for `connect(…, { session })`
+   * in another process, within the session's timeout. What was asked before is
+   * answered first; whoever waits for a lock gives up and its znode goes; locks
+   * that are held are lost to this client and stay held on the server. Rejects
+   * with a ConnectionLossError, and stays connected, if the server does not
+   * answer within min(timeout/3, 5 s).
+   *
+   * @example
+   * ```ts
+   * import { connect, SequentialLock } from "@zklock/zklock";
+   *
+   * const zk = await connect("zk1:2181", { sessionTimeout: 60_000 });
+   * const { path, token } = await new SequentialLock(zk, "/locks/a").acquire();
+   * const secret = (await zk.detach()).toSecret(); // keep it like a password
+   *
+   * const next = await connect("zk1:2181", { session: secret });
+   * const held = await new SequentialLock(next, "/locks/a").resume(path, token);
+   * await held.release();
+   * await next.close();
+   * ```
+   */
+  detach(): Promise<DetachedSession>;
   /**
    * Ends session and client: what was asked before is still sent, then the
    * server removes all ephemeral znodes. Tries for min(timeout/3, 5 s) if there

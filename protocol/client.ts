@@ -19,6 +19,8 @@ import type {
 import type { Session, StateChange, Warning } from "./news.ts";
 import type { Scope } from "./arguments.ts";
 import type { AddWatchMode, WatcherType } from "./codes.ts";
+import { detach } from "./detach.ts";
+import type { DetachedSession } from "./detached.ts";
 import type { Environment } from "./environment.ts";
 import { codeOf, ConnectionLossError } from "./errors.ts";
 import { fourLetterWord, versionIn } from "./four_letter.ts";
@@ -311,6 +313,10 @@ class ZooKeeperClient implements Client {
     this.#sessions.keepAlive(false);
   }
 
+  detach(): Promise<DetachedSession> {
+    return detach(this.#sessions);
+  }
+
   close(): Promise<void> {
     return this.#sessions.close();
   }
@@ -380,6 +386,7 @@ class ZooKeeperClient implements Client {
       sentBefore: (mono) => sessions.current.pulse.sentBefore(mono),
       sentAfter: (mono) => sessions.current.pulse.sentAfter(mono),
       eager: () => sessions.current.eager,
+      onDetach: (run) => sessions.onDetach(run),
       onAttached: (run) => sessions.onAttached(run),
       delete: (path, marks) =>
         this.#ask(() => questions.remove(this.#scope, path, marks)),

@@ -70,6 +70,12 @@ export class Exchange {
     return pending && { pending, answeredAt: this.#answeredAt };
   }
 
+  /** Whether anything was asked that is not answered. */
+  get isBusy(): boolean {
+    return this.#sent.length + this.#again.length > 0 ||
+      this.#queue.length > this.#stale;
+  }
+
   /** The bytes of this turn. */
   get out(): Outgoing {
     return this.#out;

@@ -30,6 +30,8 @@ export interface Internals {
   eager(): boolean;
   /** Runs at each (re-)attachment; what it asks for goes out before what was queued. Answers how to stop. */
   onAttached(run: () => void): () => void;
+  /** Runs when the session is about to be left to somebody else. Answers how to stop. */
+  onDetach(run: (reason: Error) => void): () => void;
   /** As the public method, with marks. */
   delete(path: string, marks: Marks): Promise<void>;
   /** As the public method, with marks. */

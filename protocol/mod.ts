@@ -18,6 +18,7 @@ export type {
   WatchOptions,
 } from "./api.ts";
 export type { Session, SessionState, StateChange, Warning } from "./news.ts";
+export type { DetachedSession, SessionKey } from "./detached.ts";
 export { permissions } from "./codes.ts";
 export type {
   AddWatchMode,

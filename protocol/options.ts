@@ -5,6 +5,7 @@
 import type { Auth, ConnectOptions } from "./api.ts";
 import { permissions } from "./codes.ts";
 import { hostEnvironment } from "./environment.ts";
+import { sessionKeyOf } from "./detached.ts";
 import { aclOf, bytesOf, type Scope } from "./arguments.ts";
 import { auth, type Operation } from "./operations.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -49,7 +50,11 @@ export function readOptions(
   }
   checkFunction("transport", options.transport);
   checkFunction("onPacket", options.onPacket);
-  const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
+  const key = options.session === undefined
+    ? undefined
+    : sessionKeyOf(options.session);
+  const usual = key?.timeout ?? defaultTimeout;
+  const timeout = wholeNumber("sessionTimeout", options, usual);
   const environment = options.environment ?? hostEnvironment;
   return {
     scope: { chroot: chroot || parsed.chroot, acl: aclOf(options.acl ?? open) },
@@ -58,6 +63,7 @@ export function readOptions(
     transport: options.transport ?? pickTransport,
     tls: options.tls === true ? {} : options.tls || undefined,
     onPacket: options.onPacket,
+    key,
     ring: new ServerRing(parsed.addresses, (b) => environment.random(b)),
     session: {
       timeout,

@@ -3,12 +3,12 @@
 // Driven by connection.ts; sessions.ts hands it requests.
 
 import type { Session, SessionState } from "./news.ts";
-import { errorNumbers, eventName, specialXids } from "./codes.ts";
+import { eventName, specialXids } from "./codes.ts";
+import type { SessionKey } from "./detached.ts";
 import {
   AuthFailedError,
   type ClientClosedError,
   ConnectionLossError,
-  ProtocolError,
   SessionExpiredError,
 } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
@@ -26,13 +26,9 @@ import type { Moment } from "./moment.ts";
 import * as ops from "./operations.ts";
 import { givenUp, Pulse } from "./pulse.ts";
 import { ReplyHeader, WatcherEvent } from "./records.ts";
+import { Restoring } from "./restoring.ts";
 import { Fifo, type Pending, type Request } from "./requests.ts";
-import {
-  setWatchesLimit,
-  Watches,
-  type WatchEvent,
-  type WatchKind,
-} from "./watches.ts";
+import { Watches, type WatchEvent, type WatchKind } from "./watches.ts";
 
 /** How a session can end. */
 export type FinalState = "expired" | "auth-failed" | "closed";
@@ -46,32 +42,37 @@ export class SessionMachine implements Session {
   readonly #settings: SessionSettings;
   readonly #host: Host;
   readonly #exchange: Exchange;
+  readonly #restoring: Restoring;
   readonly #abort = new AbortController();
-  #id = 0n;
-  #password = noPassword;
+  #id: bigint;
+  #password: Uint8Array;
   #state: SessionState = "connecting";
-  #lastZxid = 0n;
+  #lastZxid: bigint;
   /** What the current connection is good for. */
   #link: "none" | "handshake" | "ready" = "none";
   /** Whether requests left without waiting for the answer to the hello. */
   #isAhead = false;
   #hello: Hello | undefined;
   #frames: Frames;
-  /** Credentials and lists of watches sent on this connection and not answered. */
+  /** Credentials sent on this connection and not answered. */
   readonly #auths = new Fifo<Credential>();
-  #restoring = 0;
 
-  constructor(settings: SessionSettings, host: Host) {
+  /** @param key Of a session to go on with; absent: a new one. */
+  constructor(settings: SessionSettings, host: Host, key?: SessionKey) {
     this.#settings = settings;
     this.#host = host;
     this.#frames = new Frames(settings.maxPacket);
     this.pulse = new Pulse(settings.timeout);
+    this.#id = key?.id ?? 0n;
+    this.#password = key?.password ?? noPassword;
+    this.#lastZxid = key?.zxid ?? 0n;
     this.#exchange = new Exchange(
       settings.xid ?? 0,
       this.pulse,
       this.watches,
       () => host.flushSoon(),
     );
+    this.#restoring = new Restoring(this.watches, this.#exchange, host);
   }
 
   get id(): bigint {
@@ -99,6 +100,16 @@ export class SessionMachine implements Session {
   get eager(): boolean {
     return this.#settings.eager === true && this.#id === 0n &&
       this.#state === "connecting";
+  }
+
+  /** Whether anything was asked that is not answered. */
+  get isBusy(): boolean {
+    return this.#exchange.isBusy;
+  }
+
+  /** The newest transaction this session knows of. */
+  get lastZxid(): bigint {
+    return this.#lastZxid;
   }
 
   /** Proves to a server that the session is ours. A secret. */
@@ -178,7 +189,9 @@ export class SessionMachine implements Session {
   /** Time passed. Says by host.wakeAt() when to call again. */
   tick(now: Moment): void {
     if (this.#link !== "ready") return this.#tickUnattached(now);
-    const awaited = this.#restoring > 0 ? undefined : this.#exchange.awaited;
+    const awaited = this.#restoring.isPending
+      ? undefined
+      : this.#exchange.awaited;
     const verdict = this.pulse.check(now, awaited);
     if (verdict === "silent" || verdict === "late") {
       return this.#host.disconnect(givenUp(verdict, this.timeout));
@@ -244,7 +257,7 @@ export class SessionMachine implements Session {
     this.#link = "none";
     this.pulse.lost();
     this.#auths.drain();
-    this.#restoring = 0;
+    this.#restoring.lost();
   }
 
   /** Tells everybody who relies on the session that it will not come back. */
@@ -316,7 +329,7 @@ export class SessionMachine implements Session {
     this.pulse.attached(welcome.timeout, now);
     this.#link = "ready";
     if (!this.#isAhead) this.#showCredentials();
-    if (again) this.#restoreWatches();
+    if (again) this.#restoring.begin(this.#lastZxid);
     this.#exchange.resume(() => {
       if (this.signal.aborted) return;
       this.#state = welcome.readOnly ? "connected-read-only" : "connected";
@@ -334,25 +347,6 @@ export class SessionMachine implements Session {
     const { scheme, auth } = credential;
     this.#auths.push(credential);
     this.#exchange.write(ops.auth, { type: 0, scheme, auth });
-  }
-
-  /** The lists and the zxid are taken before a reply of the new connection can change them. */
-  #restoreWatches(): void {
-    if (this.#exchange.unsupported.has(ops.setWatches2.code)) {
-      this.#dropLastingWatches();
-    }
-    for (const lists of this.watches.lists(setWatchesLimit)) {
-      this.#restoring++;
-      this.#exchange.restore(lists, this.#lastZxid);
-    }
-  }
-
-  /** A server before 3.6 cannot have them: better they hear of it than wait for ever. */
-  #dropLastingWatches(): void {
-    const lasting = ["persistent", "persistent-recursive"] as const;
-    for (const { path, watcher } of this.watches.clear(lasting)) {
-      this.#host.notify([watcher], { type: "watch-removed", path });
-    }
   }
 
   #packet(packet: Uint8Array, now: Moment): void {
@@ -396,16 +390,10 @@ export class SessionMachine implements Session {
   }
 
   #watchesRestored(err: number, now: Moment): void {
-    if (err !== 0) {
-      if (err === errorNumbers.Unimplemented) {
-        this.#exchange.unsupported.add(ops.setWatches2.code);
-      }
-      throw new ProtocolError(`Cannot restore watches: error ${err}`, 0);
-    }
-    if (this.#restoring > 0) this.#restoring--;
+    this.#restoring.answered(err);
     this.#exchange.answered(now);
     // What waits for its answer has been passed over until now.
-    if (this.#restoring === 0) this.tick(now);
+    if (!this.#restoring.isPending) this.tick(now);
   }
 
   #moved(): void {

@@ -12,6 +12,7 @@ import {
   ConnectionLossError,
   ProtocolError,
 } from "./errors.ts";
+import type { SessionKey } from "./detached.ts";
 import type { Operation } from "./operations.ts";
 import { goodbye } from "./pulse.ts";
 import type { Question } from "./requests.ts";
@@ -26,6 +27,8 @@ export interface SessionsSettings extends ConnectionSettings {
   /** The user's name for a path of the server. */
   inward: (path: string) => string;
   onPacket?: (packet: Packet) => void;
+  /** Of a session to begin with. */
+  key?: SessionKey;
 }
 
 /** The sessions of one client, and everybody who listens. */
@@ -37,16 +40,18 @@ export class Sessions {
   readonly #stateListeners = new Set<(change: StateChange) => void>();
   readonly #warningListeners = new Set<(warning: Warning) => void>();
   readonly #attachedListeners = new Set<() => void>();
+  readonly #detachListeners = new Set<(reason: ClientClosedError) => void>();
   /** Changes that not everybody has heard of. */
   readonly #changes: StateChange[] = [];
   #current: SessionMachine;
   #closing: Promise<void> | undefined;
+  #isOpening = false;
 
   constructor(settings: SessionsSettings) {
     this.#settings = settings;
     this.environment = settings.environment;
     this.#connection = new Connection(settings);
-    this.#current = this.#begin();
+    this.#current = this.#begin(settings.key);
   }
 
   /** The session that calls go to. */
@@ -113,6 +118,7 @@ export class Sessions {
   /** Resolves once a session is connected; rejects, leaving nothing, when time is up, on abort or on refusal. */
   async opened(timeout: number, signal?: AbortSignal): Promise<void> {
     let stop = () => {};
+    this.#isOpening = true;
     try {
       await new Promise<void>((resolve, reject) => {
         signal?.throwIfAborted();
@@ -120,8 +126,7 @@ export class Sessions {
           // A refused credential shows only after the session stands.
           if (state.startsWith("connected")) {
             this.#shown().then(resolve, reject);
-          }
-          if (state === "auth-failed" || state === "closed") reject(cause);
+          } else if (state !== "disconnected") reject(cause);
         });
         const cancel = this.environment.after(timeout, () => {
           const { failures } = this.#connection;
@@ -160,6 +165,7 @@ export class Sessions {
       }
       throw error;
     } finally {
+      this.#isOpening = false;
       stop();
     }
   }
@@ -185,6 +191,22 @@ export class Sessions {
   onAttached(run: () => void): () => void {
     this.#attachedListeners.add(run);
     return () => void this.#attachedListeners.delete(run);
+  }
+
+  /** Called before the session is left to somebody else. */
+  onDetach(run: (reason: ClientClosedError) => void): () => void {
+    this.#detachListeners.add(run);
+    return () => void this.#detachListeners.delete(run);
+  }
+
+  /** Tells everybody who waits for something in this session that nobody will see to it. */
+  announceDetach(reason: ClientClosedError): void {
+    for (const run of [...this.#detachListeners]) run(reason);
+  }
+
+  /** Hangs up, for good; the session goes on until it expires. */
+  leave(reason: ClientClosedError): void {
+    this.#over(reason);
   }
 
   warn(warning: Warning): void {
@@ -218,7 +240,7 @@ export class Sessions {
 
   // Inside
 
-  #begin(): SessionMachine {
+  #begin(key?: SessionKey): SessionMachine {
     const connection = this.#connection;
     const { onPacket } = this.#settings;
     const host: Host = {
@@ -237,7 +259,7 @@ export class Sessions {
         }
       }),
     };
-    const session = new SessionMachine(this.#settings.session, host);
+    const session = new SessionMachine(this.#settings.session, host, key);
     connection.drive(session);
     return session;
   }
@@ -256,9 +278,9 @@ export class Sessions {
 
   /** The old one is over: whoever is told of it finds a new one in its place. */
   #ended(session: SessionMachine): void {
-    if (session.state === "expired" && !this.signal.aborted) {
-      this.#current = this.#begin();
-    }
+    if (session.state !== "expired" || this.signal.aborted) return;
+    // Who wanted this session does not want another.
+    if (!this.#isOpening) this.#current = this.#begin();
   }
 
   #changed(session: SessionMachine, cause?: Error): void {

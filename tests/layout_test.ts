@@ -30,7 +30,8 @@ const protocol: Record<string, string> = {
   "operations": "records jute codes errors",
   "requests": "operations watches",
   "news": "",
-  "api": "codes environment znode transport/mod watches errors news",
+  "detached": "",
+  "api": "codes environment znode transport/mod watches errors news detached",
   "internals": "api moment watches news",
   "host": "watches",
   "handshake": "records jute errors",
@@ -38,25 +39,27 @@ const protocol: Record<string, string> = {
   "pulse": "moment requests errors",
   "exchange":
     "operations outgoing requests pulse watches jute moment codes errors",
+  "restoring": "exchange host operations watches codes errors",
   "session":
-    "exchange handshake frames host pulse requests operations records watches jute moment codes errors news",
+    "exchange restoring detached handshake frames host pulse requests operations records watches jute moment codes errors news",
   "trace": "operations codes api",
   "explain": "operations records jute codes",
   "connection": "session servers environment transport/mod errors",
   "sessions":
-    "connection session host trace pulse requests operations watches environment errors api news",
+    "connection session host trace pulse requests operations watches environment errors api news detached",
   "four_letter": "servers environment transport/mod errors",
   "arguments": "path znode codes api",
   "multi":
     "arguments operations requests path znode codes errors api internals",
   "questions":
     "multi arguments operations requests watches path znode codes errors api internals",
+  "detach": "sessions questions pulse detached errors",
   "options":
-    "sessions host arguments outgoing operations servers path environment transport/mod znode codes api",
+    "sessions detached host arguments outgoing operations servers path environment transport/mod znode codes api",
   "client":
-    "sessions options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals news",
+    "sessions detach detached options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals news",
   "mod":
-    "client internals arguments path moment pulse environment transport/mod watches znode codes errors api news",
+    "client detached internals arguments path moment pulse environment transport/mod watches znode codes errors api news",
 };
 
 /** Edges that go up when the program runs: the runtime's transport is loaded when it is needed. */

@@ -6,6 +6,7 @@ import { describe } from "@std/testing/bdd";
 import { awaySuite } from "./client_suite_away.ts";
 import { chrootSuite } from "./client_suite_chroot.ts";
 import { createSuite } from "./client_suite_create.ts";
+import { detachSuite } from "./client_suite_detach.ts";
 import { eagerSuite } from "./client_suite_eager.ts";
 import { errorsSuite } from "./client_suite_errors.ts";
 import { lifeSuite } from "./client_suite_life.ts";
@@ -30,5 +31,6 @@ export function clientSuite(target: Target): void {
     lifeSuite(target);
     awaySuite(target);
     eagerSuite(target);
+    detachSuite(target);
   });
 }

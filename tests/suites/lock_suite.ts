@@ -9,6 +9,7 @@ import { fenceSuite } from "./lock_suite_fence.ts";
 import { holdingSuite } from "./lock_suite_holding.ts";
 import { losingSuite } from "./lock_suite_losing.ts";
 import { queueSuite } from "./lock_suite_queue.ts";
+import { resumeSuite } from "./lock_suite_resume.ts";
 import { takingSuite } from "./lock_suite_taking.ts";
 import { locks } from "./lock_suite_tools.ts";
 import { waitingSuite } from "./lock_suite_waiting.ts";
@@ -21,6 +22,7 @@ export function lockSuite(target: Target): void {
       waitingSuite(target, Lock);
       holdingSuite(target, Lock);
       losingSuite(target, Lock);
+      resumeSuite(target, Lock);
     }
     queueSuite(target);
     fenceSuite(target);
