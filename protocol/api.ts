@@ -80,7 +80,8 @@ export interface ConnectOptions {
   acl?: readonly Acl[];
   /**
    * Take a server that is cut off from its ensemble, for reading; default false.
-   * The client stays with it until it hangs up.
+   * The client goes on looking for one that can write, and moves there; its
+   * session ends then, since the ensemble never knew it, and a new one begins.
    */
   readOnly?: boolean;
   /**
@@ -339,6 +340,13 @@ export interface Client extends AsyncDisposable {
   ping(options?: CallOptions): Promise<number>;
   /** Version of the server, asked by `srvr` on a connection of its own; null if it does not tell. */
   serverVersion(options?: CallOptions): Promise<string | null>;
+
+  /**
+   * Uses other servers from now on, as in connect(). The session goes on: if the
+   * server at hand is not among them, on one of the new ones, at once. A chroot
+   * may be left out, and cannot change. Throws a TypeError.
+   */
+  updateServers(servers: string | readonly string[]): void;
 
   /** Listens for changes of state, of this and later sessions; answers how to stop. */
   on(type: "state", listener: (change: StateChange) => void): () => void;

@@ -27,6 +27,7 @@ import { fourLetterWord, versionIn } from "./four_letter.ts";
 import { type Internals, keepInternals } from "./internals.ts";
 import { multi, multiRead } from "./multi.ts";
 import {
+  addressesIn,
   credentialOf,
   keepCredential,
   readOptions,
@@ -297,6 +298,12 @@ class ZooKeeperClient implements Client {
     return versionIn(
       await fourLetterWord("srvr", address, this.#settings, patience, signal),
     );
+  }
+
+  updateServers(servers: string | readonly string[]): void {
+    this.signal.throwIfAborted();
+    const { chroot } = this.#scope;
+    this.#sessions.connection.useServers(addressesIn(servers, chroot));
   }
 
   on(type: "state", listener: (change: StateChange) => void): () => void;

@@ -4,7 +4,13 @@
 
 import { type Environment, momentOf } from "./environment.ts";
 import { ConnectionLossError } from "./errors.ts";
-import { type Address, formatAddress, type ServerRing } from "./servers.ts";
+import { Seeker, without } from "./seeker.ts";
+import {
+  type Address,
+  formatAddress,
+  isSameAddress,
+  type ServerRing,
+} from "./servers.ts";
 import type { SessionMachine } from "./session.ts";
 import type { Socket, TlsOptions, Transport } from "./transport/mod.ts";
 
@@ -49,6 +55,9 @@ export class Connection {
   /** All that are set, so that keepAlive() reaches them. */
   readonly #timers = new Set<Timer>();
   #flushing = false;
+  /** Whom to try before all others: it is known to be better than the one before. */
+  #preferred: Address | undefined;
+  readonly #seeker: Seeker;
   #wake: { at: number; cancel: () => void } | undefined;
   #pause: (() => void) | undefined;
   /** Attempts since a handshake was last answered that nobody answered at all. */
@@ -60,6 +69,10 @@ export class Connection {
 
   constructor(settings: ConnectionSettings) {
     this.#settings = settings;
+    this.#seeker = new Seeker(settings, (address) => {
+      this.#preferred = address;
+      this.disconnect(leaving(`${formatAddress(address)} can write`));
+    });
   }
 
   /** Why the last attempt at each server failed, or its connection; the latest one last. */
@@ -127,6 +140,25 @@ export class Connection {
     this.#wake = { at, cancel };
   }
 
+  /** Connects to one of these from now on: at once, if the server at hand is not among them. */
+  useServers(addresses: readonly Address[]): void {
+    this.#settings.ring.replace(addresses);
+    this.#preferred = undefined;
+    const names = addresses.map(formatAddress);
+    for (const name of this.#failures.keys()) {
+      if (!names.includes(name)) this.#failures.delete(name);
+    }
+    const link = this.#link;
+    if (link !== undefined) {
+      if (names.includes(formatAddress(link.address))) return;
+      const why = `${formatAddress(link.address)} is not a server any more`;
+      this.#ended(link, leaving(why));
+    } else if (this.#session !== undefined) {
+      this.#pause?.();
+      this.#dial();
+    }
+  }
+
   /** Gives this connection up and tries the next server. */
   disconnect(cause: Error): void {
     if (this.#link !== undefined) this.#ended(this.#link, cause);
@@ -161,7 +193,9 @@ export class Connection {
     // The wall clock may say that it is over, while no timer is due yet.
     session.tick(this.#now());
     if (session !== this.#session) return;
-    const { address, pause } = this.#settings.ring.next();
+    const { address, pause } = this.#preferred
+      ? { address: this.#preferred, pause: 0 }
+      : this.#settings.ring.next();
     const within = this.#attemptTime();
     const open = () => void this.#open(address, within);
     if (pause === 0) return open();
@@ -218,6 +252,12 @@ export class Connection {
     if (!this.#session.ready) return;
     this.#unanswered = 0;
     this.#failures.clear();
+    this.#preferred = undefined;
+    if (this.#session.state === "connected-read-only") {
+      this.#seeker.start(() =>
+        without(this.#settings.ring.addresses, link.address)
+      );
+    }
     link.readySince = this.#settings.environment.monotonic();
     link.attachedInTime();
   }
@@ -226,6 +266,9 @@ export class Connection {
     if (link !== this.#link) return;
     const { address, readySince } = link;
     this.#hangUp();
+    if (this.#preferred && isSameAddress(this.#preferred, address)) {
+      this.#preferred = undefined;
+    }
     const failure = error ?? hungUp(address, readySince !== undefined);
     const name = formatAddress(address);
     this.#failures.delete(name);
@@ -244,6 +287,7 @@ export class Connection {
   #hangUp(): void {
     const link = this.#link;
     this.#link = undefined;
+    this.#seeker.stop();
     link?.attachedInTime();
     link?.abort.abort();
     link?.socket?.close();
@@ -265,6 +309,12 @@ function hungUp(address: Address, attached: boolean): ConnectionLossError {
   if (!attached) return failedToConnect(why);
   return new ConnectionLossError("connect", null, "unknown", {
     message: `Lost the connection: ${why}`,
+  });
+}
+
+function leaving(why: string): ConnectionLossError {
+  return new ConnectionLossError("connect", null, "unknown", {
+    message: `Left the connection: ${why}`,
   });
 }
 

@@ -1,6 +1,6 @@
 // Four-letter words: asking a server about itself, in plain text, on a connection of its own.
 // Knows no sessions; a server answers these only before a handshake.
-// Used by client.ts.
+// Used by client.ts and seeker.ts.
 
 import type { Environment } from "./environment.ts";
 import { ConnectionLossError } from "./errors.ts";
@@ -18,7 +18,12 @@ const longest = 1024 * 1024;
 export async function fourLetterWord(
   word: string,
   address: Address,
-  by: { transport: Transport; environment: Environment; tls?: TlsOptions },
+  by: {
+    transport: Transport;
+    environment: Environment;
+    tls?: TlsOptions;
+    keepAlive?: boolean;
+  },
   patience: number,
   signal?: AbortSignal,
 ): Promise<string> {
@@ -41,10 +46,12 @@ export async function fourLetterWord(
   const cancel = by.environment.after(
     patience,
     () => giveUp(new Error(`no answer within ${patience} ms`)),
+    by.keepAlive,
   );
   try {
+    const { tls, keepAlive } = by;
     const socket = await by.transport(
-      { ...address, tls: by.tls, signal: stop.signal },
+      { ...address, tls, keepAlive, signal: stop.signal },
       {
         data(bytes) {
           text += decoder.decode(bytes, { stream: true });

@@ -11,7 +11,7 @@ import { auth, type Operation } from "./operations.ts";
 import { Outgoing } from "./outgoing.ts";
 import { normalizeChroot } from "./path.ts";
 import type { Acl } from "./znode.ts";
-import { parseServers, ServerRing } from "./servers.ts";
+import { type Address, parseServers, ServerRing } from "./servers.ts";
 import type { Credential } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
 import { pickTransport } from "./transport/mod.ts";
@@ -73,6 +73,20 @@ export function readOptions(
       credentials: (options.auth ?? []).map((auth) => credentialOf(auth, true)),
     },
   };
+}
+
+/** The servers, for a client that has a chroot already. Throws a TypeError. */
+export function addressesIn(
+  servers: string | readonly string[],
+  chroot: string,
+): readonly Address[] {
+  const parsed = parseServers(servers);
+  if (parsed.chroot !== "" && parsed.chroot !== chroot) {
+    throw new TypeError(
+      `Cannot change the chroot from "${chroot}" to "${parsed.chroot}"`,
+    );
+  }
+  return parsed.addresses;
 }
 
 /** Checks a credential, and keeps a copy of its secret. Throws a TypeError or RangeError. */

@@ -13,12 +13,16 @@ export interface Address {
 
 const defaultPort = 2181;
 
+/** Of Mesos and its kin, and of other connect strings that are URLs. */
+const schemes = /^\s*(?:zk|zookeeper):\/\//;
+
 /** Roughly: eight groups of hex digits, or fewer around a "::"; perhaps a zone. */
 const ipv6 = /^(?=.*::|(?:[^:]*:){7}[^:]*$)[0-9a-f:.]+(?:%[\w.-]+)?$/i;
 
 /**
- * Reads `host[:port],…[/chroot]`, or a list of `host[:port]`. IPv6 is
- * `[::1]:2181`, or bare without a port. Throws a TypeError.
+ * Reads `host[:port],…[/chroot]`, with `zk://` or `zookeeper://` before it if you
+ * like, or a list of `host[:port]`. IPv6 is `[::1]:2181`, or bare without a port.
+ * Throws a TypeError, which shows nothing that stands before an `@`.
  */
 export function parseServers(
   servers: string | readonly string[],
@@ -28,15 +32,22 @@ export function parseServers(
       `Cannot read the servers: neither text nor a list: ${servers}`,
     );
   }
-  const all = typeof servers === "string" ? servers : servers.join(",");
+  const text = typeof servers === "string" ? servers : servers.join(",");
+  const all = typeof servers === "string" ? text.replace(schemes, "") : text;
+  if (all.includes("@")) {
+    throw bad(all, "give a user and a password as `auth`, not in here");
+  }
   if (typeof servers !== "string") {
     const odd = servers.find((s) => typeof s !== "string" || /[/,]/.test(s));
     if (odd !== undefined) throw bad(all, `"${odd}" is not one host:port`);
   }
   const slash = all.indexOf("/");
+  if (slash >= 0 && /,[^/]*:\d/.test(all.slice(slash))) {
+    throw bad(all, "the chroot comes once, behind the last server");
+  }
   const hosts = slash < 0 ? all : all.slice(0, slash);
   if (hosts.endsWith(":") && all.startsWith("//", slash)) {
-    throw bad(all, "leave out the scheme, only host:port is needed");
+    throw bad(all, "the scheme is none of zk:// and zookeeper://");
   }
   return {
     addresses: hosts.split(",").map((text) => parseAddress(text.trim(), all)),
@@ -67,9 +78,13 @@ function address(host: string, port: string | undefined, all: string): Address {
 }
 
 function bad(all: string, why: string): TypeError {
-  return new TypeError(
-    `Cannot read the servers ${JSON.stringify(all)}: ${why}`,
-  );
+  const shown = JSON.stringify(all.replace(/^[^]*@/, "…@"));
+  return new TypeError(`Cannot read the servers ${shown}: ${why}`);
+}
+
+/** Whether two addresses are written the same. */
+export function isSameAddress(a: Address, b: Address): boolean {
+  return a.host === b.host && a.port === b.port;
 }
 
 /** How an address is written. */
@@ -100,7 +115,7 @@ const longestPause = 1000;
  * a second here, which is most of their fail-over time).
  */
 export class ServerRing {
-  readonly #addresses: readonly Address[];
+  #addresses: readonly Address[];
   readonly #random: Random;
   #next = 0;
   /** Tries since a connection last proved healthy. */
@@ -119,6 +134,18 @@ export class ServerRing {
   /** How many servers there are. */
   get size(): number {
     return this.#addresses.length;
+  }
+
+  /** All servers, in the order in which they are tried. */
+  get addresses(): readonly Address[] {
+    return this.#addresses;
+  }
+
+  /** Other servers, from now on; none of them has been tried. */
+  replace(addresses: readonly Address[]): void {
+    this.#addresses = shuffled(addresses, this.#random);
+    this.#next = 0;
+    this.#tries = 0;
   }
 
   /** Whom to try now, and how many ms to wait before. */

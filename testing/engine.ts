@@ -35,6 +35,8 @@ export class Engine implements Backend {
   readonly sessions: SessionTable;
   readonly peers: Set<Peer> = new Set();
   readonly options: EngineOptions;
+  /** Whether it plays a server that has lost its ensemble. */
+  isReadOnly: () => boolean = () => false;
   readonly #environment: Environment;
   #nextSession: bigint;
   #cancelExpiry = () => {};

@@ -36,6 +36,7 @@ export class Mischief implements Onlooker {
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    engine.isReadOnly = () => this.reception.startsWith("read-only");
   }
 
   count(op?: string): number {

@@ -13,7 +13,7 @@ export function answerWord(word: string, engine: Engine): string | undefined {
 
 const words: Record<string, (engine: Engine) => string> = {
   ruok: () => "imok",
-  isro: () => "rw",
+  isro: (engine) => engine.isReadOnly() ? "ro" : "rw",
   srvr: (engine) => version(engine) + summary(engine),
   stat: (engine) =>
     [
@@ -88,17 +88,21 @@ function summary(engine: Engine): string {
     `Connections: ${engine.peers.size}`,
     "Outstanding: 0",
     `Zxid: ${hex(engine.zxid)}`,
-    "Mode: standalone",
+    `Mode: ${mode(engine)}`,
     `Node count: ${engine.replica.tree.size}`,
     "",
   ].join("\n");
+}
+
+function mode(engine: Engine): string {
+  return engine.isReadOnly() ? "read-only" : "standalone";
 }
 
 function figures(engine: Engine): Record<string, string | number> {
   const { replica: { tree, watches } } = engine;
   return {
     zk_version: `${engine.profile.release}-embedded, built on zklock`,
-    zk_server_state: "standalone",
+    zk_server_state: mode(engine),
     zk_znode_count: tree.size,
     zk_ephemerals_count: tree.ephemeralCount,
     zk_watch_count: watches.size,

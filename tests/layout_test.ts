@@ -44,10 +44,11 @@ const protocol: Record<string, string> = {
     "exchange restoring detached handshake frames host pulse requests operations records watches jute moment codes errors news",
   "trace": "operations codes api",
   "explain": "operations records jute codes",
-  "connection": "session servers environment transport/mod errors",
+  "four_letter": "servers environment transport/mod errors",
+  "seeker": "four_letter servers environment transport/mod",
+  "connection": "session seeker servers environment transport/mod errors",
   "sessions":
     "connection session host trace pulse requests operations watches environment errors api news detached",
-  "four_letter": "servers environment transport/mod errors",
   "arguments": "path znode codes api",
   "multi":
     "arguments operations requests path znode codes errors api internals",
