@@ -8,13 +8,49 @@ import {
   type HeldLock,
   type Packet,
   SequentialLock,
+  withLock,
 } from "../../mod.ts";
+import type { FaultProxy } from "../../testing/mod.ts";
 import { connectTo, type Target } from "../targets.ts";
 import { called, freshPath, locks, scene, warmUp } from "./help.ts";
 
 const sessionTimeout = 30_000;
 
+/** What was asked before each answer, or several in a row. */
+function flights({ packets }: FaultProxy): string[] {
+  const flights: string[] = [];
+  let isAsking = false;
+  for (const { direction, op } of packets) {
+    if (direction === "request") {
+      if (isAsking) flights[flights.length - 1] += ` ${op}`;
+      else flights.push(`${op}`);
+    }
+    isAsking = direction === "request";
+  }
+  return flights;
+}
+
 export function packetsSuite(target: Target): void {
+  describe("withLock(), uncontended", () => {
+    it("is two writes, each answered in one go, the first with nothing before it", async () => {
+      await scene(target, { sessionTimeout }, async ({ proxy, near, path }) => {
+        await near.ensurePath(path);
+        proxy.clear();
+
+        await withLock(proxy.servers, path, () => {
+          assertEquals(flights(proxy), ["connect create getChildren"]);
+          assertEquals(proxy.chunks, 1);
+        });
+
+        assertEquals(flights(proxy), [
+          "connect create getChildren",
+          "delete closeSession",
+        ]);
+        assertEquals(proxy.chunks, 2);
+      });
+    });
+  });
+
   describe("acquire(), uncontended", () => {
     for (const Lock of locks) {
       const asked = Lock === SequentialLock
