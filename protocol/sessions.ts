@@ -268,7 +268,8 @@ export class Sessions {
   async #shown(): Promise<void> {
     const { credentials } = this.#settings.session;
     await Promise.all(
-      credentials.map((credential) =>
+      // Those of addAuth() have somebody who waits for them.
+      credentials.filter(({ essential }) => essential).map((credential) =>
         new Promise<void>((resolve, reject) => {
           credential.settle = (error) => error ? reject(error) : resolve();
         })

@@ -312,7 +312,8 @@ describe("Client.close(), bounded where nobody confirms", () => {
       const random = seeded(70);
       const late: number[] = [];
       for (let round = 0; round < 300; round++) {
-        const client = await connected({ sessionTimeout: 6000 });
+        const eager = round % 2 === 1;
+        const client = await connected({ sessionTimeout: 6000, eager });
         for (let n = random() * 5; n > 1; n--) {
           const what = random();
           if (what < 0.3) ensemble.lines.findLast(({ open }) => open)?.cut();

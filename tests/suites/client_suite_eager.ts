@@ -66,6 +66,19 @@ function writeTests(target: Target): void {
     assertEquals(textOf(data), "x");
   });
 
+  test("answers an addAuth() that did not wait for the session", async ({ root, open }) => {
+    const zk = await open({ eager: true });
+    const acl = [{ perms: 31, scheme: "auth", id: "" }];
+
+    await Promise.all([
+      zk.addAuth(anna),
+      zk.create(`${root}/mine`, "x", { acl }),
+    ]);
+
+    const { data } = await zk.getData(`${root}/mine`);
+    assertEquals(textOf(data), "x");
+  });
+
   test("makes ephemeral znodes of the session that comes of it", async ({ root, open }) => {
     const zk = await open({ eager: true });
 
