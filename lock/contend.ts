@@ -73,7 +73,7 @@ export function warnOfRequeue(client: Client, path: string, cause: Error) {
 /** How an attempt ends: an error says that the place was lost, while the session may live on. */
 type End = "granted" | "left" | LockLostError;
 
-/** One attempt: one id, at most one znode, one session. */
+/** One attempt: one id at a time, at most one znode, one session. */
 class Attempt {
   readonly #settings: QueueSettings;
   readonly #turn: Turn;
@@ -86,6 +86,7 @@ class Attempt {
     this.#turn.wake();
   };
   readonly #warned = new Set<string>();
+  #id: string | undefined;
 
   constructor(settings: QueueSettings, turn: Turn) {
     this.#settings = settings;
@@ -96,28 +97,35 @@ class Attempt {
 
   /** Why the place was lost, if it was; undefined if the turn is over, one way or the other. */
   async run(): Promise<Error | undefined> {
-    const { session, environment } = this.#client;
-    const id = newId((bytes) => environment.random(bytes));
-    own(this.#client, id);
+    const { session } = this.#client;
     let end: End | Error = "left";
     try {
-      end = await this.#enter(id);
+      end = await this.#enter();
     } catch (error) {
       const over = error instanceof SessionExpiredError ||
         (session.signal.aborted && error === session.signal.reason);
       if (!over) throw error;
       end = error as Error;
     } finally {
-      if (end !== "granted") disown(this.#client, id);
+      if (end !== "granted") disown(this.#client, this.#id);
     }
     return end instanceof Error ? end : undefined;
   }
 
-  async #enter(id: string): Promise<End> {
+  #newId(): string {
+    disown(this.#client, this.#id);
+    const { environment } = this.#client;
+    this.#id = newId((bytes) => environment.random(bytes));
+    own(this.#client, this.#id);
+    return this.#id;
+  }
+
+  async #enter(): Promise<End> {
     const turn = this.#turn;
     const { session } = this.#client;
     const { path, acl } = this.#settings;
-    const entered = await enter(turn, session, { path, id, acl });
+    const entry = { path, newId: () => this.#newId(), acl };
+    const entered = await enter(turn, session, entry);
     if (entered === null) return "left";
     const { place, line } = entered;
     let end: End = "left";

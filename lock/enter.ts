@@ -23,8 +23,8 @@ import type { Turn } from "./turn.ts";
 export interface Entry {
   /** The directory. */
   path: string;
-  /** Never used before in this session. */
-  id: string;
+  /** An id that was never used before, in place of the one before. */
+  newId: () => string;
   acl?: readonly Acl[];
 }
 
@@ -38,10 +38,10 @@ export interface Entry {
 export async function enter(
   turn: Turn,
   session: Session,
-  { path, id, acl }: Entry,
+  { path, newId, acl }: Entry,
 ): Promise<{ place: Place; line: Promise<Line> } | null> {
   const { client, options: { data } } = turn;
-  const prefix = joinPath(path, contenderPrefix(id));
+  let id = newId();
   let missing = 0;
   for (;;) {
     while (!turn.ready(session)) await turn.sleep();
@@ -50,7 +50,9 @@ export async function enter(
     const line = lineSoon(client, path);
     line.catch(() => {}); // Looked at later, or not at all.
     const since = momentOf(client.environment);
+    const isEager = session.id === 0n;
     try {
+      const prefix = joinPath(path, contenderPrefix(id));
       const mode = "ephemeral-sequential";
       const made = await client.create(prefix, data, { mode, acl });
       leaseOf(client).committed(session, since);
@@ -60,6 +62,9 @@ export async function enter(
       if (code === "ConnectionLoss" || error instanceof ProtocolError) {
         const place = await search(client, session, path, id);
         if (place) return { place, line: lineSoon(client, path) };
+        // A session that we never heard of may have it, for a while yet: where
+        // numbers have stuck, the same id would meet it (found by simulation).
+        if (isEager) id = newId();
       } else if (code === "NoNode") {
         // Reaped again at once? Once is bad luck.
         if (missing++ > 2) await turn.rest(pauseTime(session));
