@@ -80,8 +80,8 @@ export const mutants: readonly Mutant[] = [
       ),
       file(
         "lock/contend.ts",
-        "const id = newId((bytes) => environment.random(bytes));",
-        "const turn = this.#turn as { id?: string };\n    const id = turn.id ??= newId((bytes) => environment.random(bytes));",
+        "this.#id = newId((bytes) => environment.random(bytes));",
+        "const turn = this.#turn as { id?: string };\n    this.#id = turn.id ??= newId((bytes) => environment.random(bytes));",
       ),
     ],
   },
@@ -336,6 +336,12 @@ export const mutants: readonly Mutant[] = [
         "async #watch(): Promise<void> {\n    if (this.path) return;",
       ),
     ],
+  },
+  {
+    name: "twice",
+    what: "asks again by an id that a session it never heard of may hold",
+    lock: "sequential",
+    patches: [file("lock/enter.ts", "if (isEager) id = newId();", "")],
   },
   {
     name: "never",

@@ -57,6 +57,8 @@ export interface ClientPlan {
   crumbles: boolean;
   /** Follows Curator's rules instead of ours. */
   isStranger: boolean;
+  /** Asks before it has a session. */
+  isEager?: boolean;
 }
 
 /** One run. Times in ms. */
@@ -103,7 +105,7 @@ export function scenarioOf(seed: number): Scenario {
     counter: random.chance(0.04) ? 2 ** 31 - random.between(2, 30) : 0,
     pause: random.pick([400, 400, 400, 6_000]),
     duration,
-    clients: clientsOf(new Random(seed, "clients"), servers, timeout),
+    clients: clientsOf(seed, servers, timeout),
     faults: isQuiet
       ? []
       : faultsOf(new Random(seed, "faults"), duration, timeout),
@@ -111,10 +113,12 @@ export function scenarioOf(seed: number): Scenario {
 }
 
 function clientsOf(
-  random: Random,
+  seed: number,
   servers: number,
   timeout: number,
 ): ClientPlan[] {
+  const random = new Random(seed, "clients");
+  const haste = new Random(seed, "haste");
   return Array.from({ length: random.between(2, 4) }, (_, i) => {
     const isHalting = random.chance(0.4);
     const most = timeout * (random.chance(0.3) ? 0.75 : 0.05);
@@ -130,6 +134,7 @@ function clientsOf(
       only,
       crumbles: random.chance(0.2),
       isStranger: i > 1 && random.chance(0.3),
+      isEager: haste.chance(0.3),
     };
   });
 }

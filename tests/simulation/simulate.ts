@@ -185,6 +185,7 @@ function run(
     transport: machine.transport,
     sessionTimeout,
     connectTimeout: 10_000_000,
+    eager: plan.isEager,
   });
   const begin = async () => {
     const client = await connected;
