@@ -81,7 +81,11 @@ export interface ConnectOptions {
    * The client stays with it until it hangs up.
    */
   readOnly?: boolean;
-  /** Not available yet with the built-in transport. */
+  /**
+   * Connect by TLS, to a server's `secureClientPort`; default false. True trusts
+   * the authorities of the runtime; options name others, or show a certificate
+   * of this client. See docs/tls.md.
+   */
   tls?: boolean | TlsOptions;
   /** Largest packet to accept; default 16 MiB. Requests may have 1,048,575 bytes. */
   maxPacket?: number;
@@ -155,6 +159,7 @@ export interface Warning {
    * - `sequence-health`: a lock's directory has used up most of its numbers.
    * - `fence-missing`: somebody deleted the fence of an exclusive lock.
    * - `orphan`: a znode of ours cannot be deleted; it stays until the session ends.
+   * - `tls-failed`: a server cannot be connected to by TLS; `cause` is the TlsError. The client goes on trying.
    */
   kind:
     | "watcher-threw"
@@ -164,7 +169,8 @@ export interface Warning {
     | "requeued"
     | "sequence-health"
     | "fence-missing"
-    | "orphan";
+    | "orphan"
+    | "tls-failed";
   /** What happened, for people. */
   message: string;
   /** The path it is about, if any. */

@@ -25,6 +25,8 @@ const protocol: Record<string, string> = {
   "frames": "errors codes",
   "path": "errors codes",
   "servers": "errors codes path",
+  "tls_failure": "servers errors transport/mod",
+  "tls_options": "transport/mod",
   "watches": "errors codes",
   "records": "jute codes znode",
   "operations": "records jute codes errors",
@@ -41,17 +43,17 @@ const protocol: Record<string, string> = {
     "exchange handshake frames host pulse requests operations records watches jute moment codes errors api",
   "trace": "operations codes api",
   "explain": "operations records jute codes",
-  "connection": "session servers environment transport/mod errors",
+  "connection": "session servers environment tls_failure transport/mod errors",
   "sessions":
-    "connection session host trace pulse requests operations watches environment errors api",
-  "four_letter": "servers environment transport/mod errors",
+    "connection session host trace pulse requests operations watches environment tls_failure errors api",
+  "four_letter": "servers environment tls_failure transport/mod errors",
   "arguments": "path znode codes api",
   "multi":
     "arguments operations requests path znode codes errors api internals",
   "questions":
     "multi arguments operations requests watches path znode codes errors api internals",
   "options":
-    "sessions host arguments outgoing operations servers path environment transport/mod znode codes api",
+    "sessions host arguments outgoing operations servers path environment tls_options transport/mod znode codes api",
   "client":
     "sessions options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals",
   "mod":
