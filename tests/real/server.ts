@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { install, type Version } from "./install.ts";
 import { Jvm } from "./jvm.ts";
@@ -24,6 +24,8 @@ export interface Options {
   config?: readonly string[];
   /** More JVM options (-D… and others); they win over the usual ones. */
   jvm?: readonly string[];
+  /** More jars for the class path. */
+  jars?: readonly string[];
 }
 
 /** Options of {@link startServer}. */
@@ -145,7 +147,7 @@ export class RealServer implements AsyncDisposable {
       "-Dzookeeper.forceSync=no",
       ...plan.jvm ?? [],
       "-cp",
-      found.classpath,
+      [found.classpath, ...plan.jars ?? []].join(delimiter),
       id === undefined ? found.standalone : found.member,
       file,
     ]);
