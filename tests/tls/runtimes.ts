@@ -1,5 +1,5 @@
-// Runs the probe on each runtime, in a process of its own.
-// Must not know what the jobs are.
+// Runs a program on Deno, Bun or Node, in a process of its own.
+// Must not know what the program does.
 // Called by the tests of this folder.
 
 import { existsSync } from "node:fs";
@@ -16,37 +16,96 @@ export const runtimes = ["Deno", "Bun", "Node"] as const;
 /** One of them. */
 export type Runtime = typeof runtimes[number];
 
-const probe = fileURLToPath(new URL("./probe.ts", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const probe = "tests/tls/probe.ts";
 
 /** Lets a runtime do jobs, all at the same time, and resolves with what came of them when its process has ended by itself. */
-export async function perform(
+export function perform(
   runtime: Runtime,
   jobs: readonly Job[],
 ): Promise<Outcome[]> {
-  const folder = await mkdtemp(join(tmpdir(), "zklock-tls-"));
-  try {
+  return inFolder(async (folder) => {
     const file = join(folder, "jobs.json");
     await writeFile(file, JSON.stringify(jobs));
-    const [program, ...args] = await command(runtime, folder);
-    const text = await run(program, [...args, file], "/", runtime);
+    const [program, ...args] = runtime === "Deno"
+      ? [process.execPath, "run", "-A", probe]
+      : runtime === "Bun"
+      ? [...bun(), probe]
+      : ["node", await bundled(probe, folder)];
+    const text = await run(program, [...args, file], root, runtime);
     return JSON.parse(text.trim().split("\n").at(-1)!);
+  });
+}
+
+/** Runs a file of tests on a runtime, and counts. */
+export function test(
+  runtime: "Bun" | "Node",
+  file: string,
+): Promise<{ passed: number; failed: number }> {
+  return inFolder(async (folder) => {
+    const bundle = await bundled(file, folder);
+    const [program, ...args] = runtime === "Bun"
+      ? [...bun(), "test", bundle]
+      // Servers that live as long as the process would keep it from ending.
+      : ["node", "--test", "--test-force-exit", bundle];
+    // Bun's count goes to stderr.
+    const text = await run("sh", [
+      "-c",
+      '"$@" 2>&1 || true',
+      "sh",
+      program,
+      ...args,
+    ], folder);
+    // "# pass 117" or " 117 pass".
+    const count = (word: "pass" | "fail") =>
+      Number(
+        new RegExp(`^\\S? *(?:${word} (\\d+)|(\\d+) ${word})$`, "m")
+          .exec(text)?.slice(1).join("") || NaN,
+      );
+    return { passed: count("pass"), failed: count("fail") };
+  });
+}
+
+async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "zklock-tls-"));
+  try {
+    return await use(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function command(runtime: Runtime, folder: string): Promise<string[]> {
-  if (runtime === "Deno") return [process.execPath, "run", "-A", probe];
-  if (runtime === "Bun") {
-    return isOnPath("bun") ? ["bun", probe] : ["npx", "-y", "bun@1.4.4", probe];
-  }
-  // Node 20 knows no types, and no newer one those of packages.
-  const bundle = join(folder, "probe.mjs");
-  await run(process.execPath, ["bundle", "-o", bundle, probe]);
-  return ["node", bundle];
+function bun(): string[] {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const isThere = folders.some((folder) => existsSync(join(folder, "bun")));
+  return isThere ? ["bun"] : ["npx", "-y", "bun@1.4.4"];
 }
 
-function isOnPath(name: string): boolean {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  return folders.some((folder) => existsSync(join(folder, name)));
+// Node 20 has no types, no `await using`, and not this.
+const banner = "Promise.withResolvers ??= function () { let resolve, reject; " +
+  "const promise = new Promise((a, b) => { resolve = a; reject = b; }); " +
+  "return { promise, resolve, reject }; };";
+
+/** One file of JavaScript that needs nothing else. */
+async function bundled(file: string, folder: string): Promise<string> {
+  const bundle = join(folder, "bundle.test.mjs");
+  await run(
+    "npx",
+    [
+      "-y",
+      "esbuild@0.28.2",
+      file,
+      "--bundle",
+      "--platform=node",
+      "--format=esm",
+      "--target=node20",
+      `--outfile=${bundle}`,
+      "--alias:@std/assert=./tests/shim/assert.ts",
+      "--alias:@std/testing/bdd=./tests/shim/bdd.ts",
+      `--banner:js=${banner}`,
+    ],
+    root,
+    "esbuild",
+  );
+  return bundle;
 }
