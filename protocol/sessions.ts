@@ -146,6 +146,7 @@ export class Sessions {
           off();
           cancel();
           signal?.removeEventListener("abort", abort);
+          this.#connection.whenHopeless = () => {};
         };
       });
     } catch (error) {

@@ -77,7 +77,7 @@ export function tlsFailure(
   if (syscall === "connect") return error;
   const found = meaning(code, tls);
   if (found === undefined) return error;
-  return tlsError(found, address, detail(code, error), error);
+  return tlsError(found, address, detail(code, error, found), error);
 }
 
 /** Whether the first bytes of a server are a TLS alert: no packet of ZooKeeper is so long. */
@@ -131,12 +131,16 @@ function tlsError(
   return new TlsError(code, server, message, { cause });
 }
 
-/** What else there is to know. */
-function detail(code: string, error: Error): string {
+/** What else there is to know, in the same words on every runtime where that can be. */
+function detail(code: string, error: Error, found: TlsErrorCode): string {
   const { reason } = error as { reason?: unknown };
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID" && typeof reason === "string") {
     return ` (${reason.trim()})`;
   }
-  if (code === "ERR_ZKLOCK_TLS_OPTIONS") return `: ${error.message}`;
-  return code.startsWith("ERR_SSL_") ? ` (${code})` : "";
+  if (found === "TlsOptionsUnusable") return `: ${error.message}`;
+  const said = alert.exec(code)?.[1].toLowerCase().replaceAll("_", " ");
+  if (said !== undefined) return ` (${said})`;
+  const isVague = found === "CertificateInvalid" ||
+    found === "HandshakeRefused";
+  return isVague ? ` (${code})` : "";
 }

@@ -43,7 +43,7 @@ export function readTls(
   if (!["undefined", "boolean"].includes(typeof rejectUnauthorized)) {
     throw bad("tls.rejectUnauthorized", "not a boolean");
   }
-  return { ...tls, ca: typeof ca === "object" ? [...ca] : ca };
+  return typeof ca === "object" ? { ...tls, ca: [...ca] } : { ...tls };
 }
 
 function checkAuthorities(ca: TlsOptions["ca"]): void {
