@@ -12,8 +12,8 @@ export interface TlsOptions {
   key?: string;
   /**
    * Name or address that the server's certificate must carry, on every server;
-   * default: the host in the connect string. A name, not an address, is also
-   * told to the server (SNI).
+   * default: the host in the connect string. Where it is a name, it is also
+   * told to the server (SNI); otherwise the host is, where that is a name.
    */
   serverName?: string;
   /**

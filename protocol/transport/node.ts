@@ -56,11 +56,15 @@ function secured(host: string, port: number, tls: TlsOptions): NodeSocket {
     cert,
     key,
     rejectUnauthorized,
-    // An address may not be sent as a name (RFC 6066), nor the final dot of one.
-    servername: isIP(serverName) ? "" : serverName.replace(/\.$/, ""),
+    servername: nameToTell(isIP(serverName) ? host : serverName),
     checkServerIdentity: (_, certificate) =>
       checkServerIdentity(serverName, certificate),
   });
+}
+
+/** What goes out as SNI (RFC 6066): no address, no final dot. Empty: nothing. */
+function nameToTell(name: string): string {
+  return isIP(name) ? "" : name.replace(/\.$/, "");
 }
 
 const checked = new WeakSet<TlsOptions>();
