@@ -137,6 +137,12 @@ function good(to: World): Row[] {
       servers: to.slow.servers,
       tls: { ca },
     }, connected],
+    [{
+      name: "left open, which keeps no process alive",
+      servers: to.oneWay.servers,
+      tls: { ca },
+      then: "unref",
+    }, { outcome: "left open" }],
     ...[to.oneWay, to.elsewhere, to.expired, to.self].map((
       { servers },
     ): Row => [

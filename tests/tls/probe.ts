@@ -24,8 +24,8 @@ export interface Job {
   abortAfter?: number;
   /** Where to ask for all connections to be cut, by any connection. */
   cutAt?: number;
-  /** What to do when connected; default: read the root. */
-  then?: "lock";
+  /** What to do when connected; default: read the root. "unref" leaves it open. */
+  then?: "lock" | "unref";
 }
 
 /** What came of it. */
@@ -48,6 +48,10 @@ async function perform(job: Job): Promise<Outcome> {
   try {
     const { signal } = stop;
     const zk = await connect(servers, { tls, connectTimeout, signal });
+    if (job.then === "unref") {
+      zk.unref();
+      return { name, outcome: "left open" };
+    }
     try {
       const outcome = job.then === "lock"
         ? await lock(zk, job)
@@ -68,6 +72,7 @@ async function perform(job: Job): Promise<Outcome> {
 
 async function look(zk: Client): Promise<string> {
   await zk.getChildren("/");
+  if (await zk.serverVersion() === null) throw new Error("No version");
   return "connected";
 }
 

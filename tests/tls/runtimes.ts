@@ -102,6 +102,7 @@ async function bundled(file: string, folder: string): Promise<string> {
       `--outfile=${bundle}`,
       "--alias:@std/assert=./tests/shim/assert.ts",
       "--alias:@std/testing/bdd=./tests/shim/bdd.ts",
+      "--define:import.meta.main=false",
       `--banner:js=${banner}`,
     ],
     root,
