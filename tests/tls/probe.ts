@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { inspect } from "node:util";
 import {
   type Client,
   connect,
@@ -38,6 +39,8 @@ export interface Outcome {
   cause?: string;
   server?: string;
   message?: string;
+  /** All that a log of the error would show. */
+  shown?: string;
 }
 
 async function perform(job: Job): Promise<Outcome> {
@@ -64,7 +67,8 @@ async function perform(job: Job): Promise<Outcome> {
     const { name: outcome, code, cause, message } = error as TlsError;
     const { server } = error as TlsError;
     const deep = cause instanceof TlsError ? cause.code : undefined;
-    return { name, outcome, code, cause: deep, server, message };
+    const shown = inspect(error, { depth: 10, showHidden: true });
+    return { name, outcome, code, cause: deep, server, message, shown };
   } finally {
     clearTimeout(timer);
   }
