@@ -139,6 +139,10 @@ function detail(code: string, error: Error, found: TlsErrorCode): string {
   }
   if (found === "TlsOptionsUnusable") return `: ${error.message}`;
   const said = alert.exec(code)?.[1].toLowerCase().replaceAll("_", " ");
+  if (said === "handshake failure") {
+    // OpenSSL's servers say no more, up to TLS 1.2.
+    return " (no cipher in common, or it asks for a client certificate)";
+  }
   if (said !== undefined) return ` (${said})`;
   const isVague = found === "CertificateInvalid" ||
     found === "HandshakeRefused";
