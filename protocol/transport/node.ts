@@ -89,12 +89,13 @@ function checkOnce(tls: TlsOptions): void {
   checked.add(tls);
 }
 
+const begin = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/g;
 const block = /-----BEGIN ([A-Z0-9 ]*CERTIFICATE)-----[^-]*-----END \1-----/g;
 
 function readAll(name: "ca" | "cert", pem: string): void {
   const found = pem.match(block) ?? [];
   const why = `tls.${name} holds a certificate that cannot be read`;
-  if (found.length < pem.split("-----BEGIN ").length - 1) throw unusable(why);
+  if (found.length !== pem.match(begin)?.length) throw unusable(why);
   for (const text of found) attempt(why, () => new X509Certificate(text));
 }
 

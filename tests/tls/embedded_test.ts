@@ -128,6 +128,15 @@ function good(to: World): Row[] {
       tls: clientOf(client),
     }, connected],
     [{
+      name: "text around, the key among the certificates, lines of Windows",
+      servers: to.mutual.servers,
+      tls: {
+        ca: `# Ours\n${ca}`.replaceAll("\n", "\r\n"),
+        cert: `Bag Attributes\n${client.cert}${ca}${client.key}`,
+        key: client.key,
+      },
+    }, connected],
+    [{
       name: "mutual, TLS 1.2",
       servers: to.mutual12.servers,
       tls: clientOf(client),
