@@ -17,9 +17,9 @@ import { type RealServer, startServer } from "./server.ts";
 /** What a server shows, and what it asks for. */
 export interface Security {
   version: Version;
-  /** A file with a certificate and its key, as PEM; its name ends in .pem. */
+  /** A certificate and its key, as PEM text. */
   keyStore: string;
-  /** A file with the authorities of clients, as PEM. */
+  /** The authorities of clients, as PEM text. */
   trustStore: string;
   /** Whether clients must show a certificate. */
   clientAuth: "none" | "need";
@@ -55,12 +55,13 @@ export async function startSecureServer(
   const server = await startServer({
     version,
     jars: await nettyJars(),
+    files: { "keys.pem": keyStore, "trust.pem": trustStore },
     config: [
       "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
       `secureClientPort=${port}`,
       `secureClientPortAddress=${host}`,
-      `ssl.keyStore.location=${keyStore}`,
-      `ssl.trustStore.location=${trustStore}`,
+      "ssl.keyStore.location=keys.pem",
+      "ssl.trustStore.location=trust.pem",
       `ssl.clientAuth=${clientAuth}`,
     ],
   });

@@ -26,6 +26,8 @@ export interface Options {
   jvm?: readonly string[];
   /** More jars for the class path. */
   jars?: readonly string[];
+  /** Text files for its folder, by name: it runs there. */
+  files?: Readonly<Record<string, string>>;
 }
 
 /** Options of {@link startServer}. */
@@ -133,6 +135,9 @@ export class RealServer implements AsyncDisposable {
     const file = join(folder, "zoo.cfg");
     await mkdir(join(folder, "data"));
     await writeFile(file, configuration(folder, plan));
+    for (const [name, text] of Object.entries(plan.files ?? {})) {
+      await writeFile(join(folder, name), text);
+    }
     if (id !== undefined) {
       await writeFile(join(folder, "data", "myid"), `${id}\n`);
     }

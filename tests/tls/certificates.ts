@@ -1,27 +1,22 @@
 // Certificates for tests of TLS: two authorities, and what servers and clients show; good and bad.
-// Must not know who uses them. Made anew for every process, by openssl; gone when it ends.
+// Must not know who uses them. Made anew for every process, by openssl; no file of them stays.
 // Called by the tests of this folder.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { run } from "../real/debian.ts";
 
 /** A certificate and its key, as PEM text. */
 export interface Pair {
   cert: string;
   key: string;
-  /** A file that has both, as ZooKeeper wants it. */
-  file: string;
 }
 
 /** All there are. */
 export interface Certificates {
   /** Of the authority that signs ours. */
   ca: string;
-  /** The same as a file. */
-  caFile: string;
   /** Of an authority that nobody here trusts. */
   otherCa: string;
   /** For localhost and 127.0.0.1. */
@@ -64,9 +59,6 @@ leaf stranger other DNS:client 2
 leaf formerClient ca DNS:client -1
 openssl req -x509 $curve -keyout self.key -out self.pem -days 2 \\
   -subj /CN=localhost -addext "subjectAltName=${here}"
-for name in server elsewhere expired client stranger formerClient self; do
-  cat $name.pem $name.key >$name.full.pem
-done
 `;
 
 let made: Promise<Certificates> | undefined;
@@ -77,19 +69,24 @@ export function certificates(): Promise<Certificates> {
 }
 
 async function make(): Promise<Certificates> {
-  const folder = mkdtempSync(join(tmpdir(), "zklock-certificates-"));
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   await findOpenssl();
-  await run("sh", ["-e", "-c", script], folder, "openssl");
+  const folder = mkdtempSync(join(tmpdir(), "zklock-certificates-"));
+  try {
+    await run("sh", ["-e", "-c", script], folder, "openssl");
+    return readAll(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readAll(folder: string): Certificates {
   const read = (name: string) => readFileSync(join(folder, name), "utf8");
   const pair = (name: string): Pair => ({
     cert: read(`${name}.pem`),
     key: read(`${name}.key`),
-    file: join(folder, `${name}.full.pem`),
   });
   return {
     ca: read("ca.pem"),
-    caFile: join(folder, "ca.pem"),
     otherCa: read("other.pem"),
     server: pair("server"),
     elsewhere: pair("elsewhere"),

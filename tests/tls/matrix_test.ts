@@ -14,9 +14,9 @@ const { ca, otherCa, client, stranger, formerClient } = certs;
 
 type Auth = "none" | "need";
 
-function start(version: Version, clientAuth: Auth, { file }: Pair) {
-  const trustStore = certs.caFile;
-  return startSecureServer({ version, clientAuth, keyStore: file, trustStore });
+function start(version: Version, clientAuth: Auth, { cert, key }: Pair) {
+  const keyStore = cert + key;
+  return startSecureServer({ version, clientAuth, keyStore, trustStore: ca });
 }
 
 /** What a server asks for, and the same with a certificate that has expired. */
