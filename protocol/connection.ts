@@ -247,7 +247,10 @@ export class Connection {
     const { address, readySince, heard } = link;
     const { tls } = this.#settings;
     if (readySince !== undefined) return error ?? hungUp(address);
-    if (error === undefined) return turnedAway(address, heard, tls);
+    // Whether the end comes as a FIN or as a reset is left to chance.
+    if (error === undefined || link.socket && isReset(error)) {
+      return turnedAway(address, heard, tls, error);
+    }
     return tls ? tlsFailure(error, address, tls) : error;
   }
 
@@ -301,9 +304,10 @@ function turnedAway(
   address: Address,
   heard = false,
   tls?: TlsOptions,
+  cause?: Error,
 ): ConnectionLossError {
   const why = `${formatAddress(address)} closed the connection`;
-  if (heard) return failedToConnect(why);
+  if (heard) return failedToConnect(why, cause);
   const else_ = tls === undefined
     ? "expects TLS"
     : tls.cert === undefined
@@ -311,7 +315,13 @@ function turnedAway(
     : "does not accept the client certificate";
   return failedToConnect(
     `${why} without an answer: it is not ready, or ${else_}`,
+    cause,
   );
+}
+
+function isReset(error: Error): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "ECONNRESET" || code === "EPIPE";
 }
 
 /** The runtime keeps us from it: Deno without --allow-net (older: PermissionDenied), Node with --permission. */
@@ -324,8 +334,9 @@ function isHopeless(error: Error): boolean {
   return isForbidden(error) || error instanceof TlsError && error.isPermanent;
 }
 
-function failedToConnect(why: string): ConnectionLossError {
+function failedToConnect(why: string, cause?: Error): ConnectionLossError {
   return new ConnectionLossError("connect", null, "not-sent", {
     message: `Cannot connect: ${why}`,
+    cause,
   });
 }

@@ -56,7 +56,8 @@ const clientOf = ({ cert, key }: { cert: string; key: string }) => (
 );
 const byAddress = (servers: string) =>
   servers.replace("localhost", "127.0.0.1");
-const patience = 1_500;
+/** So often is tried what may yet be well. */
+const attempts = 2;
 
 /** Every server there is to be reached, well or badly. */
 async function world(stack: AsyncDisposableStack) {
@@ -269,14 +270,14 @@ function refused(to: World): Row[] {
       name: `a client certificate that is no good, ${i}`,
       servers: to.mutual.servers,
       tls: clientOf(pair),
-      connectTimeout: patience,
+      attempts,
     }, late("does not accept the client certificate")]),
     [
       {
         name: "the same, TLS 1.2",
         servers: to.mutual12.servers,
         tls: clientOf(stranger),
-        connectTimeout: patience,
+        attempts,
       },
       late("it hung up during the handshake", "HandshakeClosed"),
     ],
@@ -302,7 +303,7 @@ function mistaken(to: World): Row[] {
         name: "the port of the embedded server",
         servers: to.plain.servers,
         tls: { ca },
-        connectTimeout: patience,
+        attempts,
       },
       late("it hung up during the handshake", "HandshakeClosed"),
     ],
@@ -310,13 +311,13 @@ function mistaken(to: World): Row[] {
       name: `who hangs up, ${servers}`,
       servers,
       tls: { ca },
-      connectTimeout: patience,
+      attempts,
     }, late("it hung up during the handshake", "HandshakeClosed")]),
     [
       {
         name: "who hangs up in plain",
         servers: to.hangsUp.servers,
-        connectTimeout: patience,
+        attempts,
       },
       late("it is not ready, or expects TLS"),
     ],
@@ -336,7 +337,7 @@ function mistaken(to: World): Row[] {
       name: "nobody",
       servers: "localhost:1",
       tls: { ca },
-      connectTimeout: 300,
+      attempts,
     }, late("ECONNREFUSED")],
   ];
 }

@@ -8,11 +8,14 @@ import { inspect } from "node:util";
 import {
   type Client,
   connect,
+  type ConnectOptions,
   ExclusiveLock,
   SequentialLock,
   TlsError,
   type TlsOptions,
 } from "../../mod.ts";
+import { hostEnvironment } from "../../protocol/environment.ts";
+import { pickTransport } from "../../protocol/transport/mod.ts";
 
 /** What to do. */
 export interface Job {
@@ -21,6 +24,8 @@ export interface Job {
   tls?: TlsOptions | boolean;
   /** ms; default: longer than anything takes. */
   connectTimeout?: number;
+  /** The connect timeout is over when so many attempts have been made, however long they took. */
+  attempts?: number;
   /** Abort after so many ms. */
   abortAfter?: number;
   /** Where to ask for all connections to be cut, by any connection. */
@@ -50,7 +55,12 @@ async function perform(job: Job): Promise<Outcome> {
     setTimeout(() => stop.abort(new Error("Given up")), abortAfter);
   try {
     const { signal } = stop;
-    const zk = await connect(servers, { tls, connectTimeout, signal });
+    const zk = await connect(servers, {
+      tls,
+      connectTimeout,
+      signal,
+      ...job.attempts ? impatient(job.attempts, connectTimeout) : {},
+    });
     if (job.then === "unref") {
       zk.unref();
       return { name, outcome: "left open" };
@@ -72,6 +82,24 @@ async function perform(job: Job): Promise<Outcome> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Options by which the connect timeout is over at an attempt, not at a time: how long one takes is left to the machine. */
+function impatient(attempts: number, connectTimeout: number): ConnectOptions {
+  let over = () => {};
+  return {
+    environment: {
+      ...hostEnvironment,
+      after(ms, run, keepAlive) {
+        if (ms === connectTimeout) over = run;
+        return hostEnvironment.after(ms, run, keepAlive);
+      },
+    },
+    transport(address, handlers) {
+      if (attempts-- === 0) queueMicrotask(over);
+      return pickTransport(address, handlers);
+    },
+  };
 }
 
 async function look(zk: Client): Promise<string> {
