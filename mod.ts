@@ -33,6 +33,7 @@ export {
   ProtocolError,
   ServerError,
   SessionExpiredError,
+  TlsError,
   ZooKeeperError,
 } from "./protocol/mod.ts";
 export type {
@@ -65,6 +66,7 @@ export type {
   SocketHandlers,
   Stat,
   StateChange,
+  TlsErrorCode,
   TlsOptions,
   Transport,
   VersionOptions,

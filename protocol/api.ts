@@ -93,7 +93,11 @@ export interface ConnectOptions {
    * for its timeout.
    */
   eager?: boolean;
-  /** Not available yet with the built-in transport. */
+  /**
+   * Connect by TLS, to a server's `secureClientPort`; default false. True trusts
+   * the authorities of the runtime; options name others, or show a certificate
+   * of this client. See docs/tls.md.
+   */
   tls?: boolean | TlsOptions;
   /** Largest packet to accept; default 16 MiB. Requests may have 1,048,575 bytes. */
   maxPacket?: number;

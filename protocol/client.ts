@@ -44,8 +44,8 @@ import type { Watcher, WatchKind } from "./watches.ts";
  * Connects to a ZooKeeper ensemble.
  *
  * Rejects with a ConnectionLossError if no server was reached within
- * `connectTimeout`, an AuthFailedError if a credential was refused, the reason
- * of `signal`, or a TypeError or RangeError for arguments that cannot be.
+ * `connectTimeout`, an AuthFailedError if a credential was refused, a TlsError if
+ * TLS is at odds with the configuration of every server, the reason of `signal`, or a TypeError or RangeError for arguments that cannot be.
  *
  * @param servers `host[:port],…[/chroot]`, or a list of `host[:port]`.
  *

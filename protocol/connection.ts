@@ -3,7 +3,7 @@
 // Made by sessions.ts, which hands it one session after the other.
 
 import { type Environment, momentOf } from "./environment.ts";
-import { ConnectionLossError } from "./errors.ts";
+import { ConnectionLossError, TlsError } from "./errors.ts";
 import { Seeker, without } from "./seeker.ts";
 import {
   type Address,
@@ -12,6 +12,7 @@ import {
   type ServerRing,
 } from "./servers.ts";
 import type { SessionMachine } from "./session.ts";
+import { isTlsAlert, tlsExpected, tlsFailure } from "./tls_failure.ts";
 import type { Socket, TlsOptions, Transport } from "./transport/mod.ts";
 
 /** One attempt at one server, and the connection that came of it. */
@@ -21,6 +22,8 @@ interface Link {
   /** Ends the wait for the handshake. */
   readonly attachedInTime: () => void;
   socket?: Socket;
+  /** Whether anything came from the server. */
+  heard?: boolean;
   /** When the session was attached. */
   readySince?: number;
 }
@@ -64,8 +67,10 @@ export class Connection {
   #unanswered = 0;
   /** By address, the latest one last. */
   readonly #failures = new Map<string, Error>();
-  /** Called if this process may connect to none of the servers: no attempt will change that. */
-  whenForbidden: (cause: Error) => void = () => {};
+  /** Called if no attempt at any server will ever do: this process may not, or TLS is at odds. Gets the failure of each, the latest one last. */
+  whenHopeless: (failures: readonly Error[]) => void = () => {};
+  /** Called when a server cannot be connected to by TLS, once for each reason until a server is attached. */
+  whenTlsFails: (failure: TlsError) => void = () => {};
 
   constructor(settings: ConnectionSettings) {
     this.#settings = settings;
@@ -247,6 +252,10 @@ export class Connection {
 
   #received(link: Link, bytes: Uint8Array): void {
     if (link !== this.#link || this.#session === undefined) return;
+    if (!link.heard && this.#settings.tls === undefined && isTlsAlert(bytes)) {
+      return this.#ended(link, tlsExpected(link.address));
+    }
+    link.heard = true;
     this.#session.received(bytes, this.#now());
     if (link !== this.#link || link.readySince !== undefined) return;
     if (!this.#session.ready) return;
@@ -264,24 +273,43 @@ export class Connection {
 
   #ended(link: Link, error?: Error): void {
     if (link !== this.#link) return;
-    const { address, readySince } = link;
     this.#hangUp();
-    if (this.#preferred && isSameAddress(this.#preferred, address)) {
+    if (this.#preferred && isSameAddress(this.#preferred, link.address)) {
       this.#preferred = undefined;
     }
-    const failure = error ?? hungUp(address, readySince !== undefined);
-    const name = formatAddress(address);
-    this.#failures.delete(name);
-    this.#failures.set(name, failure);
+    const failure = this.#failureOf(link, error);
     const session = this.#session;
     session?.lost(failure);
+    this.#failed(link.address, failure);
+    // lost() may have told somebody who closed the client.
+    if (session !== undefined && session === this.#session) this.#dial();
+  }
+
+  /** Why a connection ended, or did not come about, in words for people. */
+  #failureOf(link: Link, error?: Error): Error {
+    const { address, readySince, heard } = link;
+    const { tls } = this.#settings;
+    if (readySince !== undefined) return error ?? hungUp(address);
+    // Whether the end comes as a FIN or as a reset is left to chance.
+    if (error === undefined || link.socket && isReset(error)) {
+      return turnedAway(address, heard, tls, error);
+    }
+    return tls ? tlsFailure(error, address, tls) : error;
+  }
+
+  #failed(address: Address, failure: Error): void {
+    const name = formatAddress(address);
+    const before = this.#failures.get(name);
+    this.#failures.delete(name);
+    this.#failures.set(name, failure);
     const { failures } = this;
     if (
       failures.length === this.#settings.ring.size &&
-      failures.every(isForbidden)
-    ) this.whenForbidden(failure);
-    // lost() may have told somebody who closed the client.
-    if (session !== undefined && session === this.#session) this.#dial();
+      failures.every(isHopeless)
+    ) this.whenHopeless(failures);
+    if (!(failure instanceof TlsError) || !failure.isPermanent) return;
+    const known = before instanceof TlsError && before.code === failure.code;
+    if (!known) this.whenTlsFails(failure);
   }
 
   #hangUp(): void {
@@ -304,11 +332,11 @@ export class Connection {
   }
 }
 
-function hungUp(address: Address, attached: boolean): ConnectionLossError {
-  const why = `${formatAddress(address)} closed the connection`;
-  if (!attached) return failedToConnect(why);
+function hungUp(address: Address): ConnectionLossError {
   return new ConnectionLossError("connect", null, "unknown", {
-    message: `Lost the connection: ${why}`,
+    message: `Lost the connection: ${
+      formatAddress(address)
+    } closed the connection`,
   });
 }
 
@@ -318,14 +346,47 @@ function leaving(why: string): ConnectionLossError {
   });
 }
 
+/**
+ * Before the handshake was answered. A server that is not ready does this, and so
+ * does a secureClientPort that is spoken to in plain (measured: a bare FIN).
+ */
+function turnedAway(
+  address: Address,
+  heard = false,
+  tls?: TlsOptions,
+  cause?: Error,
+): ConnectionLossError {
+  const why = `${formatAddress(address)} closed the connection`;
+  if (heard) return failedToConnect(why, cause);
+  const else_ = tls === undefined
+    ? "expects TLS"
+    : tls.cert === undefined
+    ? "asks for a client certificate"
+    : "does not accept the client certificate";
+  return failedToConnect(
+    `${why} without an answer: it is not ready, or ${else_}`,
+    cause,
+  );
+}
+
+function isReset(error: Error): boolean {
+  const { code } = error as { code?: unknown };
+  return code === "ECONNRESET" || code === "EPIPE";
+}
+
 /** The runtime keeps us from it: Deno without --allow-net (older: PermissionDenied), Node with --permission. */
 function isForbidden(error: Error): boolean {
   return error.name === "NotCapable" || error.name === "PermissionDenied" ||
     (error as { code?: unknown }).code === "ERR_ACCESS_DENIED";
 }
 
-function failedToConnect(why: string): ConnectionLossError {
+function isHopeless(error: Error): boolean {
+  return isForbidden(error) || error instanceof TlsError && error.isPermanent;
+}
+
+function failedToConnect(why: string, cause?: Error): ConnectionLossError {
   return new ConnectionLossError("connect", null, "not-sent", {
     message: `Cannot connect: ${why}`,
+    cause,
   });
 }

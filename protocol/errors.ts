@@ -199,6 +199,67 @@ export class AuthFailedError extends ZooKeeperError {
   }
 }
 
+/**
+ * Why a connection by TLS did not come about.
+ *
+ * - `CertificateUntrusted`: no authority we trust has signed the server's certificate.
+ * - `CertificateSelfSigned`: it is its own authority, and not one we trust.
+ * - `CertificateExpired`, `CertificateNotYetValid`: by the clock of this machine.
+ * - `CertificateNameMismatch`: it is for another host.
+ * - `CertificateInvalid`: something else is wrong with it; the message says what.
+ * - `ClientCertificateRequired`: the server wants a certificate, and we have none.
+ * - `ClientCertificateRefused`: the server does not accept ours.
+ * - `TlsOptionsUnusable`: `ca`, `cert` or `key` cannot be read, or do not belong together.
+ * - `HandshakeRefused`: no version or cipher in common, or another refusal.
+ * - `HandshakeClosed`: the server hung up during the handshake. It may not be
+ *   ready, or it does not speak TLS. The one reason that may pass by itself.
+ * - `ServerNotTls`: the server answered, but not in TLS.
+ * - `ServerExpectsTls`: we came without TLS, and were answered in TLS.
+ */
+export type TlsErrorCode =
+  | "CertificateUntrusted"
+  | "CertificateSelfSigned"
+  | "CertificateExpired"
+  | "CertificateNotYetValid"
+  | "CertificateNameMismatch"
+  | "CertificateInvalid"
+  | "ClientCertificateRequired"
+  | "ClientCertificateRefused"
+  | "TlsOptionsUnusable"
+  | "HandshakeRefused"
+  | "HandshakeClosed"
+  | "ServerNotTls"
+  | "ServerExpectsTls";
+
+/** A connection by TLS did not come about. No request was sent; keys are never kept here. */
+export class TlsError extends ZooKeeperError {
+  /** The name of the class. */
+  override name = "TlsError";
+  /** Why. The same on every runtime. */
+  declare readonly code: TlsErrorCode;
+  /** The server it is about, as `host:port`. */
+  readonly server: string;
+  /** Of connect(), where each server failed: the error of each. Otherwise empty. */
+  readonly failures: readonly TlsError[];
+
+  /** Made by the library. */
+  constructor(
+    code: TlsErrorCode,
+    server: string,
+    message: string,
+    options?: ErrorOptions & { failures?: readonly TlsError[] },
+  ) {
+    super(code, message, options);
+    this.server = server;
+    this.failures = options?.failures ?? [];
+  }
+
+  /** Whether trying again is in vain until somebody changes a configuration. */
+  get isPermanent(): boolean {
+    return this.code !== "HandshakeClosed";
+  }
+}
+
 /** A peer sent bytes that are not the ZooKeeper protocol. The connection they came on is dropped. */
 export class ProtocolError extends ZooKeeperError {
   /** The name of the class. */

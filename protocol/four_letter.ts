@@ -5,6 +5,7 @@
 import type { Environment } from "./environment.ts";
 import { ConnectionLossError } from "./errors.ts";
 import { type Address, formatAddress } from "./servers.ts";
+import { tlsFailure } from "./tls_failure.ts";
 import type { TlsOptions, Transport } from "./transport/mod.ts";
 
 /** No answer is longer than this, in bytes. */
@@ -66,7 +67,9 @@ export async function fourLetterWord(
     return text;
   } catch (cause) {
     signal?.throwIfAborted();
-    throw lost(word, address, cause as Error);
+    const { tls } = by;
+    const why = tls ? tlsFailure(cause as Error, address, tls) : cause;
+    throw lost(word, address, why as Error);
   } finally {
     hangUp();
     cancel();

@@ -50,6 +50,7 @@ export interface Warning {
    * - `sequence-health`: a lock's directory has used up most of its numbers.
    * - `fence-missing`: somebody deleted the fence of an exclusive lock.
    * - `orphan`: a znode of ours cannot be deleted; it stays until the session ends.
+   * - `tls-failed`: a server cannot be connected to by TLS; `cause` is the TlsError. The client goes on trying.
    */
   kind:
     | "watcher-threw"
@@ -59,7 +60,8 @@ export interface Warning {
     | "requeued"
     | "sequence-health"
     | "fence-missing"
-    | "orphan";
+    | "orphan"
+    | "tls-failed";
   /** What happened, for people. */
   message: string;
   /** The path it is about, if any. */

@@ -14,6 +14,7 @@ import type { Acl } from "./znode.ts";
 import { type Address, parseServers, ServerRing } from "./servers.ts";
 import type { Credential } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
+import { readTls } from "./tls_options.ts";
 import { pickTransport } from "./transport/mod.ts";
 
 /** Everything a client needs to know. */
@@ -43,11 +44,6 @@ export function readOptions(
       `Cannot use two chroots: ${parsed.chroot} and ${chroot}`,
     );
   }
-  if (options.tls && options.transport === undefined) {
-    throw new TypeError(
-      "Cannot connect: the built-in transport has no tls yet",
-    );
-  }
   checkFunction("transport", options.transport);
   checkFunction("onPacket", options.onPacket);
   const key = options.session === undefined
@@ -61,7 +57,7 @@ export function readOptions(
     connectTimeout: wholeNumber("connectTimeout", options, timeout),
     environment,
     transport: options.transport ?? pickTransport,
-    tls: options.tls === true ? {} : options.tls || undefined,
+    tls: readTls(options.tls),
     onPacket: options.onPacket,
     key,
     ring: new ServerRing(parsed.addresses, (b) => environment.random(b)),

@@ -11,6 +11,7 @@ import {
   ClientClosedError,
   ConnectionLossError,
   ProtocolError,
+  TlsError,
 } from "./errors.ts";
 import type { SessionKey } from "./detached.ts";
 import type { Operation } from "./operations.ts";
@@ -18,6 +19,7 @@ import { goodbye } from "./pulse.ts";
 import type { Question } from "./requests.ts";
 import type { Host, SessionSettings } from "./host.ts";
 import { SessionMachine } from "./session.ts";
+import { allTlsFailures } from "./tls_failure.ts";
 import { packetsOf } from "./trace.ts";
 import type { Watcher, WatchEvent } from "./watches.ts";
 
@@ -51,6 +53,8 @@ export class Sessions {
     this.#settings = settings;
     this.environment = settings.environment;
     this.#connection = new Connection(settings);
+    this.#connection.whenTlsFails = (cause) =>
+      this.warn({ kind: "tls-failed", message: cause.message, cause });
     this.#current = this.#begin(settings.key);
   }
 
@@ -140,21 +144,15 @@ export class Sessions {
             }),
           );
         });
-        this.#connection.whenForbidden = (cause) => {
-          const message = `Cannot connect: no permission: ${cause.message}`;
-          reject(
-            new ConnectionLossError("connect", null, "not-sent", {
-              message,
-              cause,
-            }),
-          );
-        };
+        this.#connection.whenHopeless = (failures) =>
+          reject(hopeless(failures));
         const abort = () => reject(signal!.reason);
         signal?.addEventListener("abort", abort, { once: true });
         stop = () => {
           off();
           cancel();
           signal?.removeEventListener("abort", abort);
+          this.#connection.whenHopeless = () => {};
         };
       });
     } catch (error) {
@@ -350,4 +348,17 @@ export class Sessions {
       credential.settle = undefined;
     }
   }
+}
+
+/** What connect() rejects with when no further attempt would do. */
+function hopeless(failures: readonly Error[]): Error {
+  const tls = failures.filter((error) => error instanceof TlsError);
+  if (tls.length === failures.length) return allTlsFailures(tls);
+  const forbidden = failures.filter((error) => !(error instanceof TlsError));
+  const cause = forbidden.at(-1)!;
+  const message = `Cannot connect: no permission: ${cause.message}`;
+  return new ConnectionLossError("connect", null, "not-sent", {
+    message,
+    cause,
+  });
 }

@@ -25,6 +25,8 @@ const protocol: Record<string, string> = {
   "frames": "errors codes",
   "path": "errors codes",
   "servers": "errors codes path",
+  "tls_failure": "servers errors transport/mod",
+  "tls_options": "transport/mod",
   "watches": "errors codes",
   "records": "jute codes znode",
   "operations": "records jute codes errors",
@@ -44,11 +46,12 @@ const protocol: Record<string, string> = {
     "exchange restoring detached handshake frames host pulse requests operations records watches jute moment codes errors news",
   "trace": "operations codes api",
   "explain": "operations records jute codes",
-  "four_letter": "servers environment transport/mod errors",
+  "four_letter": "servers environment tls_failure transport/mod errors",
   "seeker": "four_letter servers environment transport/mod",
-  "connection": "session seeker servers environment transport/mod errors",
+  "connection":
+    "session seeker servers environment tls_failure transport/mod errors",
   "sessions":
-    "connection session host trace pulse requests operations watches environment errors api news detached",
+    "connection session host trace pulse requests operations watches environment tls_failure errors api news detached",
   "arguments": "path znode codes api",
   "multi":
     "arguments operations requests path znode codes errors api internals",
@@ -56,7 +59,7 @@ const protocol: Record<string, string> = {
     "multi arguments operations requests watches path znode codes errors api internals",
   "detach": "sessions questions pulse detached errors",
   "options":
-    "sessions detached host arguments outgoing operations servers path environment transport/mod znode codes api",
+    "sessions detached host arguments outgoing operations servers path environment tls_options transport/mod znode codes api",
   "client":
     "sessions detach detached options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals news",
   "mod":

@@ -57,6 +57,7 @@ const parts: Part[] = [
     minutes: 3,
     against: "real",
   },
+  { name: "tls", paths: ["tests/tls"], minutes: 1, against: "real" },
   { name: "simulation", paths: ["tests/simulation"], minutes: 2 },
   {
     name: "differential",

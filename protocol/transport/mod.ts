@@ -2,16 +2,27 @@
 // Knows neither packets nor sessions.
 // Used by connection.ts; users may pass a Transport of their own, e.g. a tunnel.
 
-/** How to secure a connection. Certificates and keys are PEM text. */
+/** How to secure a connection. Certificates and keys are PEM text, not names of files. */
 export interface TlsOptions {
-  /** Certificates of the authorities to trust; default: those of the runtime. */
+  /** Certificates of the authorities to trust, in place of those of the runtime, which are the default. */
   ca?: string | readonly string[];
-  /** Certificate of this client, for servers that ask for one. */
+  /** Certificate of this client, for servers that ask for one; certificates of intermediate authorities may follow in the same text. Needs `key`. */
   cert?: string;
-  /** The key to `cert`. */
+  /** The key to `cert`, not encrypted. */
   key?: string;
-  /** Name the server's certificate must carry; default: the host. */
+  /**
+   * Name or address that the server's certificate must carry, on every server;
+   * default: the host in the connect string. Where it is a name, it is also
+   * told to the server (SNI); otherwise the host is, where that is a name.
+   */
   serverName?: string;
+  /**
+   * False takes any certificate of any server: what is sent is encrypted, but
+   * whoever is on the way can read and change it all, and see passwords. For
+   * experiments only; a server with a certificate of its own is trusted by
+   * `ca`. Default true.
+   */
+  rejectUnauthorized?: boolean;
 }
 
 /** A connection that stands. */

@@ -87,7 +87,8 @@ const flags = [
   "-Dzookeeper.jmx.log4j.disable=true",
 ];
 
-const system = "/usr/share/java";
+/** Where Debian keeps jars. */
+export const system = "/usr/share/java";
 const instead =
   "the tests also take a running server: ZOOKEEPER_SERVERS=host:port";
 const underWay = new Map<Version, Promise<Distribution>>();
@@ -156,7 +157,7 @@ async function fetch(version: Version): Promise<string> {
 }
 
 /** Folders a version may be kept in, the preferred one first. */
-function caches(): string[] {
+export function caches(): string[] {
   const { ZKLOCK_CACHE, XDG_CACHE_HOME, HOME } = process.env;
   if (ZKLOCK_CACHE) return [ZKLOCK_CACHE];
   return [
@@ -167,7 +168,8 @@ function caches(): string[] {
   ];
 }
 
-async function writableCache(): Promise<string> {
+/** The first of them that can be written to, made if need be. */
+export async function writableCache(): Promise<string> {
   let failure: unknown;
   for (const cache of caches()) {
     try {

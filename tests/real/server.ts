@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { install, type Version } from "./install.ts";
 import { Jvm } from "./jvm.ts";
@@ -24,6 +24,10 @@ export interface Options {
   config?: readonly string[];
   /** More JVM options (-D… and others); they win over the usual ones. */
   jvm?: readonly string[];
+  /** More jars for the class path. */
+  jars?: readonly string[];
+  /** Text files for its folder, by name: it runs there. */
+  files?: Readonly<Record<string, string>>;
 }
 
 /** Options of {@link startServer}. */
@@ -131,6 +135,9 @@ export class RealServer implements AsyncDisposable {
     const file = join(folder, "zoo.cfg");
     await mkdir(join(folder, "data"));
     await writeFile(file, configuration(folder, plan));
+    for (const [name, text] of Object.entries(plan.files ?? {})) {
+      await writeFile(join(folder, name), text);
+    }
     if (id !== undefined) {
       await writeFile(join(folder, "data", "myid"), `${id}\n`);
     }
@@ -145,7 +152,7 @@ export class RealServer implements AsyncDisposable {
       "-Dzookeeper.forceSync=no",
       ...plan.jvm ?? [],
       "-cp",
-      found.classpath,
+      [found.classpath, ...plan.jars ?? []].join(delimiter),
       id === undefined ? found.standalone : found.member,
       file,
     ]);
