@@ -93,11 +93,7 @@ export interface ConnectOptions {
    * for its timeout.
    */
   eager?: boolean;
-  /**
-   * Connect by TLS, to a server's `secureClientPort`; default false. True trusts
-   * the authorities of the runtime; options name others, or show a certificate
-   * of this client. See docs/tls.md.
-   */
+  /** Connect by TLS, to `secureClientPort`; true trusts the authorities of the runtime. See docs/tls.md. */
   tls?: boolean | TlsOptions;
   /** Largest packet to accept; default 16 MiB. Requests may have 1,048,575 bytes. */
   maxPacket?: number;
