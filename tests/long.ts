@@ -16,6 +16,8 @@ const runs: [name: string, ...args: string[]][] = [
     "200 traces on 3.8.0 and 3.9.3",
     ...["test", "-A", ...offline, "tests/differential/differential_test.ts"],
   ],
+  ["Node, every target", "run", "-A", "tests/runtimes/node.ts", "whole"],
+  ["Bun, every target", "run", "-A", "tests/runtimes/bun.ts", "whole"],
 ];
 
 let failed = 0;

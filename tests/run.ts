@@ -9,12 +9,20 @@ import { join } from "node:path";
 import process from "node:process";
 import { spawn } from "node:child_process";
 import { install, InstallError, versions } from "./real/install.ts";
+import { runBun } from "./runtimes/bun.ts";
+import { countOf, resultsIn } from "./runtimes/junit.ts";
+import { runNode } from "./runtimes/node.ts";
+import type { Row } from "./runtimes/row.ts";
+import { merged, rowsOf, tableOf, totalOf } from "./runtimes/table.ts";
 
 /** A part of the suite, and how long it may take: a budget to look at, not an assertion. */
 interface Part {
   name: string;
-  paths: string[];
   minutes: number;
+  /** Files and folders of tests that Deno runs… */
+  paths?: string[];
+  /** …or the suites on other runtimes. */
+  elsewhere?: () => Promise<Row[]>;
   /** Which servers its tests run against; absent: none, or one for each test. */
   against?: "real" | "embedded";
   /** How many of its files run at the same time; default 1. */
@@ -32,6 +40,7 @@ const parts: Part[] = [
       "tests/protocol",
       "tests/lock",
       "tests/examples",
+      "tests/runtimes/junit_test.ts",
     ],
     minutes: 1,
   },
@@ -66,20 +75,19 @@ const parts: Part[] = [
     against: "real",
   },
   { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
+  { name: "node", elsewhere: runNode, minutes: 3, against: "real" },
+  { name: "bun", elsewhere: runBun, minutes: 1, against: "real" },
 ];
 
 /** Ends what runs now. */
 let stop = () => {};
 
-interface Count {
-  passed: number;
-  failed: number;
-  ignored: number;
-}
-
 /** Runs one part in a process of its own; its output goes through as it comes. */
-async function run(part: Part, folder: string): Promise<Count> {
-  const report = join(folder, `${part.name}.xml`);
+async function runOnDeno(
+  { name, paths = [], jobs = 1 }: Part,
+  folder: string,
+): Promise<Row[]> {
+  const report = join(folder, `${name}.xml`);
   const status = await new Promise<number | null>((resolve, reject) => {
     const child = spawn(process.execPath, [
       "test",
@@ -89,31 +97,24 @@ async function run(part: Part, folder: string): Promise<Count> {
       "--import-map",
       "tests/offline.import_map.json",
       `--junit-path=${report}`,
-      ...part.jobs ? ["--parallel"] : [],
-      ...part.paths,
+      ...jobs > 1 ? ["--parallel"] : [],
+      ...paths,
     ], {
       stdio: "inherit",
-      env: { ...process.env, DENO_JOBS: `${part.jobs ?? 1}` },
+      env: { ...process.env, DENO_JOBS: `${jobs}` },
     });
     stop = () => child.kill();
     child.on("error", reject);
     child.on("close", resolve);
   });
-  const count = countIn(await readFile(report, "utf8").catch(() => ""));
+  const results = resultsIn(await readFile(report, "utf8").catch(() => ""));
+  const { passed, failed } = countOf(results);
   // A file that does not load fails without a test to show for it; a part of
   // which nothing passed, or that left no report, has tested nothing.
-  const isBad = status !== 0 || count.passed === 0;
-  if (isBad && count.failed === 0) count.failed = 1;
-  return count;
-}
-
-function countIn(junit: string): Count {
-  const [, tests, failures, errors] =
-    /<testsuites[^>]* tests="(\d+)" failures="(\d+)" errors="(\d+)"/
-      .exec(junit) ?? ["", "0", "0", "0"];
-  const ignored = junit.match(/<skipped/g)?.length ?? 0;
-  const failed = Number(failures) + Number(errors);
-  return { passed: Number(tests) - failed - ignored, failed, ignored };
+  if ((status !== 0 || passed === 0) && failed === 0) {
+    results.push({ name: `${name} ended with ${status}`, outcome: "failed" });
+  }
+  return rowsOf(`Deno ${Deno.version.deno}`, results);
 }
 
 /** What real servers there are to test against; throws an InstallError that says what to do if none. */
@@ -158,27 +159,27 @@ async function main(): Promise<number> {
     return 1;
   }
   const folder = reportFolder();
-  const total: Count = { passed: 0, failed: 0, ignored: 0 };
+  const rows: Row[] = [];
   const lines: string[] = [];
   for (const part of chosen) {
     console.log(`\n== ${part.name}`);
     const start = performance.now();
-    const count = await run(part, folder);
+    const own = await (part.elsewhere?.() ?? runOnDeno(part, folder));
     const minutes = ((performance.now() - start) / 60_000).toFixed(1);
-    total.passed += count.passed;
-    total.failed += count.failed;
-    total.ignored += count.ignored;
+    const { passed, failed } = totalOf(own);
+    rows.push(...own);
     lines.push(
-      `${part.name}: ${count.passed} passed, ${count.failed} failed, ` +
+      `${part.name}: ${passed} passed, ${failed} failed, ` +
         `${minutes} of ${part.minutes} min`,
     );
   }
   console.log(`\n${lines.join("\n")}`);
   const against = targets.length > 0 ? targets.join("; ") : "no server";
-  console.log(`Tested against ${against}, on Deno ${Deno.version.deno}`);
-  if (total.ignored > 0) console.log(`${total.ignored} ignored`);
-  console.log(`${total.passed} passed, ${total.failed} failed`);
-  return total.failed === 0 && chosen.length > 0 ? 0 : 1;
+  console.log(`Tested against ${against}\n`);
+  console.log(tableOf(merged(rows)));
+  const { passed, failed } = totalOf(rows);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 && chosen.length > 0 ? 0 : 1;
 }
 
 process.exit(await main());

@@ -12,10 +12,9 @@ import {
 import { describe, it } from "@std/testing/bdd";
 import { spawn } from "node:child_process";
 import { connect as dial, createServer, type Socket } from "node:net";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { connect, ConnectionLossError } from "../../protocol/mod.ts";
 import { FaultProxy } from "../../testing/mod.ts";
+import { programOf } from "./programs.ts";
 import { tester, within } from "./tools.ts";
 import { freePorts } from "../real/ports.ts";
 import type { Target } from "../targets.ts";
@@ -204,10 +203,6 @@ function failureTests(target: Target): void {
   });
 }
 
-const script = fileURLToPath(
-  new URL("./client_suite_process.ts", import.meta.url),
-);
-
 interface Child {
   /** Resolves with its exit code. */
   ended: Promise<number | null>;
@@ -216,9 +211,8 @@ interface Child {
 }
 
 function start(servers: string, ...words: string[]): Child {
-  const isDeno = "Deno" in globalThis;
-  const flags = isDeno ? ["run", "-A", "--no-check"] : [];
-  const child = spawn(process.execPath, [...flags, script, servers, ...words], {
+  const [program, ...args] = programOf("client_suite_process.ts");
+  const child = spawn(program, [...args, servers, ...words], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   return {

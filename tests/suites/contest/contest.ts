@@ -7,14 +7,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
 import {
   type Client,
   connect,
   joinPath,
   ServerError,
 } from "../../../protocol/mod.ts";
+import { programOf } from "../programs.ts";
 import { remove, until, within } from "../tools.ts";
 import { type Line, parse } from "./history.ts";
 
@@ -42,7 +41,6 @@ export interface Outcome {
 
 /** No contest takes longer, in ms, however busy the machine; two seconds are usual. */
 const longest = 180_000;
-const script = fileURLToPath(new URL("./worker.ts", import.meta.url));
 
 /** Resolves when all are through and nothing is left of them; rejects if they do not come so far. */
 export async function holdContest(contest: Contest): Promise<Outcome> {
@@ -102,8 +100,8 @@ class Worker {
   readonly #gone: Promise<void>;
 
   constructor(words: readonly string[]) {
-    const flags = "Deno" in globalThis ? ["run", "-A", "--no-check"] : [];
-    const child = spawn(process.execPath, [...flags, script, ...words], {
+    const [program, ...args] = programOf("contest/worker.ts");
+    const child = spawn(program, [...args, ...words], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#process = child;
