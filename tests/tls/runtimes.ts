@@ -2,13 +2,15 @@
 // Must not know what the program does.
 // Called by the tests of this folder.
 
-import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { run } from "../real/debian.ts";
+import { bunProgram } from "../real/npm.ts";
+import { bundle } from "../runtimes/bundle.ts";
+import { type Count, countOf, resultsIn } from "../runtimes/junit.ts";
 import type { Job, Outcome } from "./probe.ts";
 
 /** The runtimes that have node:tls. */
@@ -30,7 +32,7 @@ export function perform(
     const [program, ...args] = runtime === "Deno"
       ? [process.execPath, "run", "-A", probe]
       : runtime === "Bun"
-      ? [...bun(), probe]
+      ? [await bunProgram(), probe]
       : ["node", await bundled(probe, folder)];
     const text = await run(program, [...args, file], root, runtime);
     return JSON.parse(text.trim().split("\n").at(-1)!);
@@ -38,32 +40,38 @@ export function perform(
 }
 
 /** Runs a file of tests on a runtime, and counts. */
-export function test(
-  runtime: "Bun" | "Node",
-  file: string,
-): Promise<{ passed: number; failed: number }> {
+export function test(runtime: "Bun" | "Node", file: string): Promise<Count> {
   return inFolder(async (folder) => {
     const bundle = await bundled(file, folder);
-    const [program, ...args] = runtime === "Bun"
-      ? [...bun(), "test", bundle]
-      // Servers that live as long as the process would keep it from ending.
-      : ["node", "--test", "--test-force-exit", bundle];
-    // Bun's count goes to stderr.
-    const text = await run("sh", [
-      "-c",
-      '"$@" 2>&1 || true',
-      "sh",
-      program,
-      ...args,
-    ], folder);
-    // "# pass 117" or " 117 pass".
-    const count = (word: "pass" | "fail") =>
-      Number(
-        new RegExp(`^\\S? *(?:${word} (\\d+)|(\\d+) ${word})$`, "m")
-          .exec(text)?.slice(1).join("") || NaN,
-      );
-    return { passed: count("pass"), failed: count("fail") };
+    return runtime === "Bun"
+      ? await testOnBun(bundle, join(folder, "report.xml"))
+      : await testOnNode(bundle);
   });
+}
+
+async function testOnBun(file: string, report: string): Promise<Count> {
+  const program = await bunProgram();
+  const flags = ["--reporter=junit", `--reporter-outfile=${report}`];
+  await whatever(program, "test", ...flags, file);
+  return countOf(resultsIn(await readFile(report, "utf8")));
+}
+
+/** Servers that live as long as the process would keep it from ending; made to end, it writes no report in JUnit's form. */
+async function testOnNode(file: string): Promise<Count> {
+  const flags = ["--test-force-exit", "--test-reporter=tap"];
+  const text = await whatever("node", "--test", ...flags, file);
+  const count = (word: string) =>
+    Number(new RegExp(`^# ${word} (\\d+)$`, "m").exec(text)?.[1] ?? NaN);
+  return {
+    passed: count("pass"),
+    failed: count("fail"),
+    skipped: count("skipped"),
+  };
+}
+
+/** Runs a program; what it printed, however it ended. */
+function whatever(...command: string[]): Promise<string> {
+  return run("sh", ["-c", '"$@" || true', "sh", ...command]);
 }
 
 async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
@@ -75,38 +83,8 @@ async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-function bun(): string[] {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  const isThere = folders.some((folder) => existsSync(join(folder, "bun")));
-  return isThere ? ["bun"] : ["npx", "-y", "bun@1.4.4"];
-}
-
-// Node 20 has no types, no `await using`, and not this.
-const banner = "Promise.withResolvers ??= function () { let resolve, reject; " +
-  "const promise = new Promise((a, b) => { resolve = a; reject = b; }); " +
-  "return { promise, resolve, reject }; };";
-
 /** One file of JavaScript that needs nothing else. */
 async function bundled(file: string, folder: string): Promise<string> {
-  const bundle = join(folder, "bundle.test.mjs");
-  await run(
-    "npx",
-    [
-      "-y",
-      "esbuild@0.28.2",
-      file,
-      "--bundle",
-      "--platform=node",
-      "--format=esm",
-      "--target=node20",
-      `--outfile=${bundle}`,
-      "--alias:@std/assert=./tests/shim/assert.ts",
-      "--alias:@std/testing/bdd=./tests/shim/bdd.ts",
-      "--define:import.meta.main=false",
-      `--banner:js=${banner}`,
-    ],
-    root,
-    "esbuild",
-  );
-  return bundle;
+  await bundle({ "bundle.test": file }, folder);
+  return join(folder, "bundle.test.mjs");
 }
