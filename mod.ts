@@ -24,10 +24,12 @@
  */
 
 export {
+  acl,
   AuthFailedError,
   ClientClosedError,
   connect,
   ConnectionLossError,
+  digestId,
   MultiError,
   permissions,
   ProtocolError,
@@ -55,6 +57,7 @@ export type {
   Packet,
   ReadOp,
   ReadResult,
+  SaslOptions,
   ServerErrorInit,
   ServerEventType,
   Session,
@@ -65,6 +68,7 @@ export type {
   StateChange,
   TlsOptions,
   Transport,
+  UsualAcls,
   VersionOptions,
   Warning,
   Watcher,

@@ -3,7 +3,6 @@
 // connect() is what users call first; lock/ gets the Client it makes.
 
 import type {
-  Auth,
   CallOptions,
   Client,
   ConnectOptions,
@@ -21,6 +20,7 @@ import type {
 } from "./api.ts";
 import type { Scope } from "./arguments.ts";
 import type { AddWatchMode, WatcherType } from "./codes.ts";
+import type { Auth } from "./credentials.ts";
 import type { Environment } from "./environment.ts";
 import { codeOf, ConnectionLossError } from "./errors.ts";
 import { fourLetterWord, versionIn } from "./four_letter.ts";

@@ -2,16 +2,17 @@
 // Knows no sessions.
 // Used by client.ts.
 
-import type { Auth, ConnectOptions } from "./api.ts";
-import { permissions } from "./codes.ts";
-import { hostEnvironment } from "./environment.ts";
+import { acl } from "./acl.ts";
+import type { ConnectOptions } from "./api.ts";
+import type { Auth, SaslOptions } from "./credentials.ts";
+import { DigestMd5 } from "./digest_md5.ts";
+import { type Environment, hostEnvironment } from "./environment.ts";
 import { aclOf, bytesOf, type Scope } from "./arguments.ts";
 import { auth, type Operation } from "./operations.ts";
 import { Outgoing } from "./outgoing.ts";
 import { normalizeChroot } from "./path.ts";
-import type { Acl } from "./znode.ts";
 import { parseServers, ServerRing } from "./servers.ts";
-import type { Credential } from "./host.ts";
+import type { Credential, SaslMechanism } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
 import { pickTransport } from "./transport/mod.ts";
 
@@ -20,11 +21,6 @@ export type Settings = Omit<SessionsSettings, "inward"> & {
   scope: Scope;
   connectTimeout: number;
 };
-
-/** Everybody may do everything. */
-const open: readonly Acl[] = [
-  { perms: permissions.all, scheme: "world", id: "anyone" },
-];
 
 const defaultTimeout = 30_000;
 const defaultMaxPacket = 16 * 1024 * 1024;
@@ -52,7 +48,10 @@ export function readOptions(
   const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
   const environment = options.environment ?? hostEnvironment;
   return {
-    scope: { chroot: chroot || parsed.chroot, acl: aclOf(options.acl ?? open) },
+    scope: {
+      chroot: chroot || parsed.chroot,
+      acl: aclOf(options.acl ?? acl.open),
+    },
     connectTimeout: wholeNumber("connectTimeout", options, timeout),
     environment,
     transport: options.transport ?? pickTransport,
@@ -64,6 +63,7 @@ export function readOptions(
       readOnly: options.readOnly ?? false,
       maxPacket: wholeNumber("maxPacket", options, defaultMaxPacket),
       credentials: (options.auth ?? []).map((auth) => credentialOf(auth, true)),
+      sasl: saslOf(options.sasl, environment),
     },
   };
 }
@@ -98,6 +98,24 @@ export function keepCredential(
   );
   if (equal >= 0) credentials[equal] = credential;
   else credentials.push(credential);
+}
+
+/** What begins an exchange on each connection. Throws a TypeError. */
+function saslOf(
+  given: SaslOptions | undefined,
+  environment: Environment,
+): (() => SaslMechanism) | undefined {
+  if (given === undefined) return undefined;
+  const { user, password } = given ?? {};
+  if (typeof user !== "string" || user === "" || typeof password !== "string") {
+    throw new TypeError("Cannot use sasl: not { user, password } in text");
+  }
+  return () => {
+    const bytes = new Uint8Array(16);
+    environment.random(bytes);
+    const cnonce = Array.from(bytes, (byte) => byte.toString(36)).join("");
+    return new DigestMd5(user, password, cnonce);
+  };
 }
 
 function checkFunction(name: "transport" | "onPacket", value: unknown): void {

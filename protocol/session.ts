@@ -21,16 +21,18 @@ import {
   writeHello,
 } from "./handshake.ts";
 import type { Credential, Host, SessionSettings } from "./host.ts";
+import { demanded, Identity } from "./identity.ts";
 import { Reader } from "./jute.ts";
 import type { Moment } from "./moment.ts";
 import * as ops from "./operations.ts";
 import { Pulse } from "./pulse.ts";
 import { ReplyHeader, WatcherEvent } from "./records.ts";
-import { Fifo, type Pending, type Request } from "./requests.ts";
+import type { Pending, Request } from "./requests.ts";
 import { Watches, type WatchEvent, type WatchKind } from "./watches.ts";
 
 /** How a session can end. */
 export type FinalState = "expired" | "auth-failed" | "closed";
+type Attached = Welcome & { kind: "attached" };
 type FinalReason = SessionExpiredError | AuthFailedError | ClientClosedError;
 
 /** At most this many characters of paths in one setWatches, as the Java client does. */
@@ -52,9 +54,10 @@ export class SessionMachine implements Session {
   /** What the current connection is good for. */
   #link: "none" | "handshake" | "ready" = "none";
   #hello: Hello | undefined;
+  #welcome: Attached | undefined;
   #frames: Frames;
-  /** Credentials and lists of watches sent on this connection and not answered. */
-  readonly #auths = new Fifo<Credential>();
+  readonly #identity: Identity;
+  /** Lists of watches sent on this connection and not answered. */
   #restoring = 0;
 
   constructor(settings: SessionSettings, host: Host) {
@@ -68,6 +71,7 @@ export class SessionMachine implements Session {
       this.watches,
       () => host.flushSoon(),
     );
+    this.#identity = new Identity(settings, this.#exchange);
   }
 
   get id(): bigint {
@@ -138,11 +142,14 @@ export class SessionMachine implements Session {
         if (packet === null) break;
         this.#host.traced?.("received", packet);
         if (this.#link === "ready") this.#packet(packet, now);
-        else this.#welcome(packet, now);
+        else this.#beforeReady(packet, now);
       }
       this.pulse.partial(this.#frames.partial > 0);
     } catch (error) {
-      this.#host.disconnect(error as Error);
+      if (!(error instanceof AuthFailedError)) {
+        return this.#host.disconnect(error as Error);
+      }
+      this.end("auth-failed", error);
     }
   }
 
@@ -185,7 +192,7 @@ export class SessionMachine implements Session {
 
   /** Shows a credential that was added to the settings. */
   authenticate(credential: Credential): void {
-    if (this.#link === "ready") this.#auth(credential);
+    if (this.#link === "ready") this.#identity.show(credential);
   }
 
   /** The server has taken these watches away. */
@@ -222,7 +229,7 @@ export class SessionMachine implements Session {
   #unlink(): void {
     this.#link = "none";
     this.pulse.lost();
-    this.#auths.drain();
+    this.#identity.lost();
     this.#restoring = 0;
   }
 
@@ -268,33 +275,44 @@ export class SessionMachine implements Session {
     }
   }
 
-  #welcome(packet: Uint8Array, now: Moment): void {
+  /** SASL comes before everything: a server that demands it hangs up on who sends anything else. */
+  #beforeReady(packet: Uint8Array, now: Moment): void {
+    if (this.#identity.isTalking) this.#identity.hear(packet);
+    else if (!this.#welcomed(packet)) return;
+    if (!this.#identity.isTalking) this.#attach(this.#welcome!, now);
+  }
+
+  /** The answer to the handshake. False if the session does not stand. */
+  #welcomed(packet: Uint8Array): boolean {
     const answer = readWelcome(packet, this.#hello!);
-    if (answer.kind === "attached") return this.#attach(answer, now);
+    if (answer.kind === "attached") {
+      this.#welcome = answer;
+      this.#id = answer.sessionId;
+      this.#password = answer.password;
+      this.#identity.talk();
+      return true;
+    }
     if (answer.kind === "expired" && this.#id !== 0n) {
-      return this.#expireTold();
+      this.#expireTold();
+      return false;
     }
     const why = answer.kind === "refused"
       ? answer.why
       : "the server granted no timeout";
-    this.#host.disconnect(
-      new ConnectionLossError("connect", null, "unknown", {
-        message: `Cannot connect: ${why}`,
-      }),
-    );
+    throw new ConnectionLossError("connect", null, "unknown", {
+      message: `Cannot connect: ${why}`,
+    });
   }
 
   /**
    * The order on a new connection: credentials, watches, what must go out again,
    * the heartbeat (host.attached), what was queued. All leave in one write.
    */
-  #attach(welcome: Welcome & { kind: "attached" }, now: Moment): void {
-    const again = this.#id !== 0n;
-    this.#id = welcome.sessionId;
-    this.#password = welcome.password;
+  #attach(welcome: Attached, now: Moment): void {
+    const again = this.#hello!.sessionId !== 0n;
     this.pulse.attached(welcome.timeout, now);
     this.#link = "ready";
-    for (const credential of this.#settings.credentials) this.#auth(credential);
+    this.#identity.showAll();
     if (again) this.#restoreWatches();
     this.#exchange.resume(() => {
       if (this.signal.aborted) return;
@@ -303,12 +321,6 @@ export class SessionMachine implements Session {
     });
     if (!this.signal.aborted) this.#host.changed();
     this.tick(now);
-  }
-
-  #auth(credential: Credential): void {
-    const { scheme, auth } = credential;
-    this.#auths.push(credential);
-    this.#exchange.write(ops.auth, { type: 0, scheme, auth });
   }
 
   /** The lists and the zxid are taken before a reply of the new connection can change them. */
@@ -337,8 +349,11 @@ export class SessionMachine implements Session {
     if (xid === specialXids.event) return this.#event(reader, zxid);
     // Events carry -1 up to 3.8, refusals of unknown operations too (rust-zookeeper#50).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid;
+    if (err === errorNumbers.SessionClosedRequireSaslAuth) {
+      throw demanded();
+    }
     if (xid === specialXids.ping) return this.#exchange.pong(zxid);
-    if (xid === specialXids.auth) return this.#authAnswered(err);
+    if (xid === specialXids.auth) return this.#identity.answered(err);
     if (xid === specialXids.setWatches) return this.#watchesRestored(err, now);
     const news = this.#exchange.reply(header, reader, now);
     if (news === "expired") return this.#expireTold();
@@ -352,22 +367,6 @@ export class SessionMachine implements Session {
     if (type === undefined) return;
     const event: WatchEvent = zxid > 0n ? { type, path, zxid } : { type, path };
     this.#host.notify(this.watches.fire(type, path), event);
-  }
-
-  #authAnswered(err: number): void {
-    const credential = this.#auths.shift();
-    if (credential === undefined) return;
-    const { credentials } = this.#settings;
-    const error = err === 0
-      ? undefined
-      : new AuthFailedError(credential.scheme);
-    credential.settle?.(error);
-    credential.settle = undefined;
-    if (error === undefined) return;
-    const at = credentials.indexOf(credential);
-    if (at >= 0) credentials.splice(at, 1);
-    // Otherwise the server hangs up now, and the session goes on without it.
-    if (credential.essential) this.end("auth-failed", error);
   }
 
   #watchesRestored(err: number, now: Moment): void {

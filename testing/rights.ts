@@ -4,7 +4,7 @@
 
 import { permissions } from "../protocol/codes.ts";
 import type { Acl } from "../protocol/znode.ts";
-import { sha1 } from "./sha1.ts";
+import { sha1 } from "../protocol/sha1.ts";
 
 /** One identity of a connection, as the server proved it. */
 export interface Identity {

@@ -20,6 +20,10 @@ const protocol: Record<string, string> = {
   "transport/node": "transport/mod",
   "transport/workers": "transport/mod",
   "errors": "codes",
+  "credentials": "",
+  "md5": "",
+  "sha1": "",
+  "acl": "sha1 codes znode",
   "environment": "moment",
   "jute": "errors codes",
   "frames": "errors codes",
@@ -29,16 +33,18 @@ const protocol: Record<string, string> = {
   "records": "jute codes znode",
   "operations": "records jute codes errors",
   "requests": "operations watches",
-  "api": "codes environment znode transport/mod watches errors",
+  "api": "codes credentials environment znode transport/mod watches errors",
   "internals": "api moment watches",
   "host": "watches",
+  "digest_md5": "md5 host errors",
   "handshake": "records jute errors",
   "outgoing": "records jute codes operations requests",
   "pulse": "moment requests",
   "exchange":
     "operations outgoing requests pulse watches jute moment codes errors",
+  "identity": "exchange host operations records requests jute codes errors",
   "session":
-    "exchange handshake frames host pulse requests operations records watches jute moment codes errors api",
+    "exchange identity handshake frames host pulse requests operations records watches jute moment codes errors api",
   "trace": "operations codes api",
   "explain": "operations records jute codes",
   "connection": "session servers environment transport/mod errors",
@@ -51,11 +57,11 @@ const protocol: Record<string, string> = {
   "questions":
     "multi arguments operations requests watches path znode codes errors api internals",
   "options":
-    "sessions host arguments outgoing operations servers path environment transport/mod znode codes api",
+    "sessions acl credentials digest_md5 host arguments outgoing operations servers path environment transport/mod znode codes api",
   "client":
-    "sessions options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals",
+    "sessions options credentials questions multi arguments four_letter requests operations watches path environment znode codes errors api internals",
   "mod":
-    "client internals arguments path moment pulse environment transport/mod watches znode codes errors api",
+    "client acl credentials internals arguments path moment pulse environment transport/mod watches znode codes errors api",
 };
 
 /** Edges that go up when the program runs: the runtime's transport is loaded when it is needed. */
