@@ -231,7 +231,7 @@ export class Connection {
     this.#failures.delete(name);
     this.#failures.set(name, failure);
     const session = this.#session;
-    session?.lost(failure);
+    session?.lost(failure, error === undefined);
     const { failures } = this;
     if (
       failures.length === this.#settings.ring.size &&

@@ -14,6 +14,8 @@ import { Fifo } from "./requests.ts";
 /** A SASL exchange that goes on. */
 interface Talk {
   mechanism: SaslMechanism;
+  /** Whether we have said what proves us. */
+  hasProved: boolean;
   /** Number of the request whose reply is next. */
   xid: number;
 }
@@ -25,6 +27,8 @@ export class Identity {
   /** Credentials sent on this connection and not answered. */
   readonly #shown = new Fifo<Credential>();
   #talk: Talk | undefined;
+  /** How often in a row a server hung up on what should have proved us. */
+  #hangUps = 0;
 
   constructor(
     settings: Pick<SessionSettings, "credentials" | "sasl">,
@@ -43,7 +47,11 @@ export class Identity {
   talk(): void {
     const mechanism = this.#settings.sasl?.();
     if (mechanism === undefined) return;
-    this.#talk = { mechanism, xid: this.#say(new Uint8Array(0)) };
+    this.#talk = {
+      mechanism,
+      hasProved: false,
+      xid: this.#say(new Uint8Array(0)),
+    };
   }
 
   /** A packet of the server while isTalking. Throws a ProtocolError for what is no reply. */
@@ -61,8 +69,13 @@ export class Identity {
     const { token } = SaslToken.read(reader);
     if (token === null) throw unproved();
     const answer = talk.mechanism.answer(token);
-    if (answer === null) this.#talk = undefined;
-    else talk.xid = this.#say(answer);
+    if (answer === null) {
+      this.#talk = undefined;
+      this.#hangUps = 0;
+      return;
+    }
+    talk.xid = this.#say(answer);
+    talk.hasProved = true;
   }
 
   /** Shows a credential. */
@@ -92,6 +105,19 @@ export class Identity {
     if (at >= 0) credentials.splice(at, 1);
     // Otherwise the server hangs up now, and the session goes on without it.
     if (credential.essential) throw error;
+  }
+
+  /**
+   * The server has ended the connection. 3.4 does so, without a word, to who has
+   * a wrong password (measured): once it may have been an accident, twice is a
+   * refusal.
+   */
+  hungUp(): AuthFailedError | undefined {
+    if (!this.#talk?.hasProved || ++this.#hangUps < 2) return undefined;
+    return new AuthFailedError("sasl", {
+      message: "Cannot authenticate by SASL: the server hung up, twice, " +
+        "as 3.4 does when it refuses user or password",
+    });
   }
 
   /** The connection is gone. */

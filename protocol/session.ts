@@ -153,12 +153,14 @@ export class SessionMachine implements Session {
     }
   }
 
-  /** The connection is gone. */
-  lost(cause?: Error): void {
+  /** The connection is gone; `byServer` if the server ended it in order. */
+  lost(cause?: Error, byServer = false): void {
     if (this.#link === "none") return;
     const wasReady = this.#link === "ready";
+    const refusal = byServer ? this.#identity.hungUp() : undefined;
     this.#unlink();
     this.#exchange.interrupt(cause);
+    if (refusal !== undefined) return this.end("auth-failed", refusal);
     const { expiresAt } = this.pulse;
     if (expiresAt !== undefined) this.#host.wakeAt(expiresAt);
     if (!wasReady || this.signal.aborted) return;
