@@ -102,7 +102,7 @@ export interface Packet {
   xid: number | null;
   /** The operation of a request, "connect" or "event"; null for replies: match them by `xid`. */
   op: string | null;
-  /** The packet without its length prefix. May contain secrets. */
+  /** The packet without its length prefix. Passwords and credentials are overwritten with asterisks; data is not. */
   bytes: Uint8Array;
 }
 

@@ -47,7 +47,7 @@ export interface SeenRequest {
   readonly xid: number;
   /** The session it came from; 0n before the handshake is over. */
   readonly session: bigint;
-  /** The packet without its length. May contain secrets. */
+  /** The packet without its length. Passwords and credentials are overwritten with asterisks; data is not. */
   readonly bytes: Uint8Array;
 }
 

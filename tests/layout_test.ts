@@ -21,6 +21,7 @@ const protocol: Record<string, string> = {
   "transport/workers": "transport/mod",
   "errors": "codes",
   "credentials": "",
+  "secrets": "",
   "md5": "",
   "sha1": "",
   "acl": "sha1 codes znode",
@@ -45,7 +46,7 @@ const protocol: Record<string, string> = {
   "identity": "exchange host operations records requests jute codes errors",
   "session":
     "exchange identity handshake frames host pulse requests operations records watches jute moment codes errors api",
-  "trace": "operations codes api",
+  "trace": "secrets operations codes api",
   "explain": "operations records jute codes",
   "connection": "session servers environment transport/mod errors",
   "sessions":
