@@ -113,7 +113,10 @@ function saslOf(
   return () => {
     const bytes = new Uint8Array(16);
     environment.random(bytes);
-    const cnonce = Array.from(bytes, (byte) => byte.toString(36)).join("");
+    const cnonce = Array.from(
+      bytes,
+      (byte) => byte.toString(36).padStart(2, "0"),
+    ).join("");
     return new DigestMd5(user, password, cnonce);
   };
 }

@@ -111,7 +111,8 @@ export class Engine implements Backend {
     if (saslUsers === undefined) return null;
     const nonce = new Uint8Array(16);
     this.#environment.random(nonce);
-    const text = Array.from(nonce, (byte) => byte.toString(36)).join("");
+    const text = Array.from(nonce, (byte) => byte.toString(36).padStart(2, "0"))
+      .join("");
     return new SaslExchange(saslUsers, text);
   }
 
