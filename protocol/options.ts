@@ -62,10 +62,17 @@ export function readOptions(
       timeout,
       readOnly: options.readOnly ?? false,
       maxPacket: wholeNumber("maxPacket", options, defaultMaxPacket),
-      credentials: (options.auth ?? []).map((auth) => credentialOf(auth, true)),
+      credentials: credentialsOf(options.auth ?? []),
       sasl: saslOf(options.sasl, environment),
     },
   };
+}
+
+function credentialsOf(auth: readonly Auth[]): Credential[] {
+  if (!Array.isArray(auth)) {
+    throw new TypeError("Cannot use auth: not a list of { scheme, auth }");
+  }
+  return auth.map((each) => credentialOf(each, true));
 }
 
 /** Checks a credential, and keeps a copy of its secret. Throws a TypeError or RangeError. */
