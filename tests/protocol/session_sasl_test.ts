@@ -8,11 +8,10 @@ import {
   ClientClosedError,
   ProtocolError,
 } from "../../protocol/errors.ts";
-import { Writer } from "../../protocol/jute.ts";
 import * as ops from "../../protocol/operations.ts";
 import { SaslToken } from "../../protocol/records.ts";
 import { Bench, credentialOf, names } from "./bench.ts";
-import { header, joined } from "./wire.ts";
+import { answer, header } from "./wire.ts";
 
 const encoder = new TextEncoder();
 
@@ -30,12 +29,8 @@ function mechanism() {
 
 /** A reply with a token. */
 function token(xid: number, text: string | null): Uint8Array {
-  const to = new Writer();
-  SaslToken.write(to, { token: text === null ? null : encoder.encode(text) });
-  const body = to.copy();
-  const frame = joined(header(xid, 0n), body);
-  new DataView(frame.buffer).setInt32(0, frame.length - 4);
-  return frame;
+  const bytes = text === null ? null : encoder.encode(text);
+  return answer(xid, 0n, SaslToken, { token: bytes });
 }
 
 /** What is said by both until the session is ready; answers what leaves then. */
