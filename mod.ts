@@ -24,10 +24,12 @@
  */
 
 export {
+  acl,
   AuthFailedError,
   ClientClosedError,
   connect,
   ConnectionLossError,
+  digestId,
   MultiError,
   permissions,
   ProtocolError,
@@ -57,6 +59,7 @@ export type {
   Packet,
   ReadOp,
   ReadResult,
+  SaslOptions,
   ServerErrorInit,
   ServerEventType,
   Session,
@@ -69,6 +72,7 @@ export type {
   TlsErrorCode,
   TlsOptions,
   Transport,
+  UsualAcls,
   VersionOptions,
   Warning,
   Watcher,

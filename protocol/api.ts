@@ -3,6 +3,7 @@
 // Implemented by client.ts, exported by mod.ts.
 
 import type { AddWatchMode, CreateMode, WatcherType } from "./codes.ts";
+import type { Auth, SaslOptions } from "./credentials.ts";
 import type { Environment } from "./environment.ts";
 import type { ServerError } from "./errors.ts";
 import type { DetachedSession, SessionKey } from "./detached.ts";
@@ -55,14 +56,6 @@ export type ReadResult =
   | { op: "getChildren"; children: string[] }
   | { op: "error"; error: ServerError };
 
-/** A credential, e.g. `{ scheme: "digest", auth: "user:password" }`. */
-export interface Auth {
-  /** `digest`, or another scheme the servers know. */
-  scheme: string;
-  /** The secret itself; text goes as UTF-8. */
-  auth: string | Uint8Array;
-}
-
 /** Options of {@linkcode connect}. Durations are ms, sizes are bytes. */
 export interface ConnectOptions {
   /**
@@ -76,6 +69,12 @@ export interface ConnectOptions {
   chroot?: string;
   /** Shown to every server, also after a reconnect, before anything else. */
   auth?: readonly Auth[];
+  /**
+   * Proves by SASL DIGEST-MD5 who we are, and that the server knows our password
+   * too, on every connection before anything else. If either fails, the client
+   * is finished, with an AuthFailedError.
+   */
+  sasl?: SaslOptions;
   /** For znodes created without an ACL of their own; default: everybody may do everything. */
   acl?: readonly Acl[];
   /**
@@ -122,7 +121,7 @@ export interface Packet {
   xid: number | null;
   /** The operation of a request, "connect" or "event"; null for replies: match them by `xid`. */
   op: string | null;
-  /** The packet without its length prefix. May contain secrets. */
+  /** The packet without its length prefix. Passwords and credentials are overwritten with asterisks; data is not. */
   bytes: Uint8Array;
 }
 

@@ -3,7 +3,6 @@
 // connect() is what users call first; lock/ gets the Client it makes.
 
 import type {
-  Auth,
   CallOptions,
   Client,
   ConnectOptions,
@@ -19,6 +18,7 @@ import type {
 import type { Session, StateChange, Warning } from "./news.ts";
 import type { Scope } from "./arguments.ts";
 import type { AddWatchMode, WatcherType } from "./codes.ts";
+import type { Auth } from "./credentials.ts";
 import { detach } from "./detach.ts";
 import type { DetachedSession } from "./detached.ts";
 import type { Environment } from "./environment.ts";

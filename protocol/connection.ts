@@ -279,7 +279,7 @@ export class Connection {
     }
     const failure = this.#failureOf(link, error);
     const session = this.#session;
-    session?.lost(failure);
+    session?.lost(failure, error === undefined || isReset(error));
     this.#failed(link.address, failure);
     // lost() may have told somebody who closed the client.
     if (session !== undefined && session === this.#session) this.#dial();

@@ -181,7 +181,7 @@ export class ClientClosedError extends ZooKeeperError {
   }
 }
 
-/** A server refused a credential. */
+/** A server refused a credential, or could not prove that it knows it too. */
 export class AuthFailedError extends ZooKeeperError {
   /** The name of the class. */
   override name = "AuthFailedError";
@@ -189,10 +189,11 @@ export class AuthFailedError extends ZooKeeperError {
   readonly scheme: string;
 
   /** Made by the library. */
-  constructor(scheme: string, options?: ErrorOptions) {
+  constructor(scheme: string, options?: ErrorOptions & { message?: string }) {
     super(
       "AuthFailed",
-      `Cannot authenticate: a server refused the credential of scheme "${scheme}"`,
+      options?.message ??
+        `Cannot authenticate: a server refused the credential of scheme "${scheme}"`,
       options,
     );
     this.scheme = scheme;

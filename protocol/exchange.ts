@@ -131,6 +131,14 @@ export class Exchange {
     this.#flushSoon();
   }
 
+  /** Writes a request of the session's own that is numbered like any other, and answers its number. */
+  numbered<Q, R>(op: Operation<Q, R>, body: Q): number {
+    const xid = this.#nextXid();
+    this.#out.request(xid, op as Operation, body, null);
+    this.#flushSoon();
+    return xid;
+  }
+
   /** Pings in the session's own name. */
   ping(): void {
     this.#pings.push(null);

@@ -14,6 +14,12 @@ export interface Credential {
   settle?(error?: Error): void;
 }
 
+/** The client's side of one SASL exchange. */
+export interface SaslMechanism {
+  /** Answers a token of the server; null when both sides have proved themselves. Throws an AuthFailedError. */
+  answer(token: Uint8Array): Uint8Array | null;
+}
+
 /** What a session does to the world. None of these may throw. */
 export interface Host {
   /** Bytes are waiting: call flush() before this turn of the event loop ends. */
@@ -45,6 +51,8 @@ export interface SessionSettings {
   maxPacket: number;
   /** Shown in this order on every connection; the client adds to it. */
   credentials: Credential[];
+  /** Begins a SASL exchange; each connection begins with one. */
+  sasl?: () => SaslMechanism;
   /** Number of the last request. Only tests set it. */
   xid?: number;
 }

@@ -1,9 +1,10 @@
 // What lock/ and users may import of the client.
 // No logic.
 
+export { acl, digestId, type UsualAcls } from "./acl.ts";
 export { connect } from "./client.ts";
+export type { Auth, SaslOptions } from "./credentials.ts";
 export type {
-  Auth,
   CallOptions,
   Client,
   ConnectOptions,

@@ -149,6 +149,11 @@ export const auth = {
   ...read("auth", 100, r.AuthPacket, r.Empty),
   xid: specialXids.auth,
 };
+/** Numbered like any other, as the Java client does; nothing else is under way at that time. */
+export const sasl: Operation<
+  { token: Uint8Array | null },
+  { token: Uint8Array | null }
+> = read("sasl", 102, r.SaslToken, r.SaslToken);
 export const setWatches = {
   ...read("setWatches", 101, r.SetWatches, r.Empty),
   xid: specialXids.setWatches,
@@ -280,6 +285,7 @@ export const operations: readonly Operation[] = [
   removeWatches,
   multiRead,
   auth,
+  sasl,
   setWatches,
   getEphemerals,
   getAllChildrenNumber,

@@ -2,17 +2,18 @@
 // Knows no sessions.
 // Used by client.ts.
 
-import type { Auth, ConnectOptions } from "./api.ts";
-import { permissions } from "./codes.ts";
-import { hostEnvironment } from "./environment.ts";
+import { acl } from "./acl.ts";
+import type { ConnectOptions } from "./api.ts";
+import type { Auth, SaslOptions } from "./credentials.ts";
 import { sessionKeyOf } from "./detached.ts";
+import { DigestMd5 } from "./digest_md5.ts";
+import { type Environment, hostEnvironment } from "./environment.ts";
 import { aclOf, bytesOf, type Scope } from "./arguments.ts";
 import { auth, type Operation } from "./operations.ts";
 import { Outgoing } from "./outgoing.ts";
 import { normalizeChroot } from "./path.ts";
-import type { Acl } from "./znode.ts";
 import { type Address, parseServers, ServerRing } from "./servers.ts";
-import type { Credential } from "./host.ts";
+import type { Credential, SaslMechanism } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
 import { readTls } from "./tls_options.ts";
 import { pickTransport } from "./transport/mod.ts";
@@ -22,11 +23,6 @@ export type Settings = Omit<SessionsSettings, "inward"> & {
   scope: Scope;
   connectTimeout: number;
 };
-
-/** Everybody may do everything. */
-const open: readonly Acl[] = [
-  { perms: permissions.all, scheme: "world", id: "anyone" },
-];
 
 const defaultTimeout = 30_000;
 const defaultMaxPacket = 16 * 1024 * 1024;
@@ -53,7 +49,10 @@ export function readOptions(
   const timeout = wholeNumber("sessionTimeout", options, usual);
   const environment = options.environment ?? hostEnvironment;
   return {
-    scope: { chroot: chroot || parsed.chroot, acl: aclOf(options.acl ?? open) },
+    scope: {
+      chroot: chroot || parsed.chroot,
+      acl: aclOf(options.acl ?? acl.open),
+    },
     connectTimeout: wholeNumber("connectTimeout", options, timeout),
     environment,
     transport: options.transport ?? pickTransport,
@@ -66,7 +65,8 @@ export function readOptions(
       readOnly: options.readOnly ?? false,
       eager: options.eager ?? false,
       maxPacket: wholeNumber("maxPacket", options, defaultMaxPacket),
-      credentials: (options.auth ?? []).map((auth) => credentialOf(auth, true)),
+      credentials: credentialsOf(options.auth ?? []),
+      sasl: saslOf(options.sasl, environment),
     },
   };
 }
@@ -83,6 +83,13 @@ export function addressesIn(
     );
   }
   return parsed.addresses;
+}
+
+function credentialsOf(auth: readonly Auth[]): Credential[] {
+  if (!Array.isArray(auth)) {
+    throw new TypeError("Cannot use auth: not a list of { scheme, auth }");
+  }
+  return auth.map((each) => credentialOf(each, true));
 }
 
 /** Checks a credential, and keeps a copy of its secret. Throws a TypeError or RangeError. */
@@ -115,6 +122,27 @@ export function keepCredential(
   );
   if (equal >= 0) credentials[equal] = credential;
   else credentials.push(credential);
+}
+
+/** What begins an exchange on each connection. Throws a TypeError. */
+function saslOf(
+  given: SaslOptions | undefined,
+  environment: Environment,
+): (() => SaslMechanism) | undefined {
+  if (given === undefined) return undefined;
+  const { user, password } = given ?? {};
+  if (typeof user !== "string" || user === "" || typeof password !== "string") {
+    throw new TypeError("Cannot use sasl: not { user, password } in text");
+  }
+  return () => {
+    const bytes = new Uint8Array(16);
+    environment.random(bytes);
+    const cnonce = Array.from(
+      bytes,
+      (byte) => byte.toString(36).padStart(2, "0"),
+    ).join("");
+    return new DigestMd5(user, password, cnonce);
+  };
 }
 
 function checkFunction(name: "transport" | "onPacket", value: unknown): void {

@@ -4,7 +4,7 @@
 
 import { maxRequestBytes } from "./codes.ts";
 import { Writer } from "./jute.ts";
-import { auth, type Operation } from "./operations.ts";
+import { auth, type Operation, sasl } from "./operations.ts";
 import { RequestHeader } from "./records.ts";
 import type { Request } from "./requests.ts";
 
@@ -51,7 +51,9 @@ export class Outgoing {
         else op.request.write(to, body);
       });
       checkSize(this.#writer.length - start - 4, op, path);
-      if (op.code === auth.code) this.#touching = touching;
+      if (op.code === auth.code || op.code === sasl.code) {
+        this.#touching = touching;
+      }
     } catch (error) {
       this.#writer.truncate(start);
       this.#touching = touching;

@@ -92,6 +92,9 @@ export const AuthPacket = record("AuthPacket", {
   auth: buffer,
 });
 
+/** GetSASLRequest and SetSASLResponse: the same both ways. */
+export const SaslToken = record("SaslToken", { token: buffer });
+
 export const WatcherEvent = record("WatcherEvent", {
   type: int,
   state: int,

@@ -3,7 +3,7 @@
 // Driven by connection.ts; sessions.ts hands it requests.
 
 import type { Session, SessionState } from "./news.ts";
-import { eventName, specialXids } from "./codes.ts";
+import { errorNumbers, eventName, specialXids } from "./codes.ts";
 import type { SessionKey } from "./detached.ts";
 import {
   AuthFailedError,
@@ -21,17 +21,19 @@ import {
   writeHello,
 } from "./handshake.ts";
 import type { Credential, Host, SessionSettings } from "./host.ts";
+import { demanded, Identity } from "./identity.ts";
 import { Reader } from "./jute.ts";
 import type { Moment } from "./moment.ts";
 import * as ops from "./operations.ts";
 import { givenUp, Pulse } from "./pulse.ts";
 import { ReplyHeader, WatcherEvent } from "./records.ts";
 import { Restoring } from "./restoring.ts";
-import { Fifo, type Pending, type Request } from "./requests.ts";
+import type { Pending, Request } from "./requests.ts";
 import { Watches, type WatchEvent, type WatchKind } from "./watches.ts";
 
 /** How a session can end. */
 export type FinalState = "expired" | "auth-failed" | "closed";
+type Attached = Welcome & { kind: "attached" };
 type FinalReason = SessionExpiredError | AuthFailedError | ClientClosedError;
 
 /** The state machine behind a {@linkcode Session}. */
@@ -53,9 +55,9 @@ export class SessionMachine implements Session {
   /** Whether requests left without waiting for the answer to the hello. */
   #isAhead = false;
   #hello: Hello | undefined;
+  #welcome: Attached | undefined;
   #frames: Frames;
-  /** Credentials sent on this connection and not answered. */
-  readonly #auths = new Fifo<Credential>();
+  readonly #identity: Identity;
 
   /** @param key Of a session to go on with; absent: a new one. */
   constructor(settings: SessionSettings, host: Host, key?: SessionKey) {
@@ -73,6 +75,7 @@ export class SessionMachine implements Session {
       () => host.flushSoon(),
     );
     this.#restoring = new Restoring(this.watches, this.#exchange, host);
+    this.#identity = new Identity(settings, this.#exchange);
   }
 
   get id(): bigint {
@@ -98,7 +101,8 @@ export class SessionMachine implements Session {
 
   /** True while requests go out together with the request for the session, or right behind it. */
   get eager(): boolean {
-    return this.#settings.eager === true && this.#id === 0n &&
+    const { eager, sasl } = this.#settings;
+    return eager === true && sasl === undefined && this.#id === 0n &&
       this.#state === "connecting";
   }
 
@@ -136,7 +140,7 @@ export class SessionMachine implements Session {
     this.#isAhead = this.eager;
     if (this.#isAhead) {
       // Servers read nothing behind the hello before the session stands (measured).
-      this.#showCredentials();
+      this.#identity.showAll();
       this.#exchange.resume(() => {});
     }
     this.#host.flushSoon();
@@ -165,20 +169,25 @@ export class SessionMachine implements Session {
         if (packet === null) break;
         this.#host.traced?.("received", packet);
         if (this.#link === "ready") this.#packet(packet, now);
-        else this.#welcome(packet, now);
+        else this.#beforeReady(packet, now);
       }
       this.pulse.partial(this.#frames.partial > 0);
     } catch (error) {
-      this.#host.disconnect(error as Error);
+      if (!(error instanceof AuthFailedError)) {
+        return this.#host.disconnect(error as Error);
+      }
+      this.end("auth-failed", error);
     }
   }
 
-  /** The connection is gone. */
-  lost(cause?: Error): void {
+  /** The connection is gone; `byServer` if the server ended it in order. */
+  lost(cause?: Error, byServer = false): void {
     if (this.#link === "none") return;
     const wasReady = this.#link === "ready";
+    const refusal = byServer ? this.#identity.hungUp() : undefined;
     this.#unlink();
     this.#exchange.interrupt(cause);
+    if (refusal !== undefined) return this.end("auth-failed", refusal);
     const { expiresAt } = this.pulse;
     if (expiresAt !== undefined) this.#host.wakeAt(expiresAt);
     if (!wasReady || this.signal.aborted) return;
@@ -214,7 +223,7 @@ export class SessionMachine implements Session {
 
   /** Shows a credential that was added to the settings. */
   authenticate(credential: Credential): void {
-    if (this.#isSending) this.#auth(credential);
+    if (this.#isSending) this.#identity.show(credential);
   }
 
   /** The server has taken these watches away. */
@@ -256,7 +265,7 @@ export class SessionMachine implements Session {
   #unlink(): void {
     this.#link = "none";
     this.pulse.lost();
-    this.#auths.drain();
+    this.#identity.lost();
     this.#restoring.lost();
   }
 
@@ -302,33 +311,44 @@ export class SessionMachine implements Session {
     }
   }
 
-  #welcome(packet: Uint8Array, now: Moment): void {
+  /** SASL comes before everything: a server that demands it hangs up on who sends anything else. */
+  #beforeReady(packet: Uint8Array, now: Moment): void {
+    if (this.#identity.isTalking) this.#identity.hear(packet);
+    else if (!this.#welcomed(packet)) return;
+    if (!this.#identity.isTalking) this.#attach(this.#welcome!, now);
+  }
+
+  /** The answer to the handshake. False if the session does not stand. */
+  #welcomed(packet: Uint8Array): boolean {
     const answer = readWelcome(packet, this.#hello!);
-    if (answer.kind === "attached") return this.#attach(answer, now);
+    if (answer.kind === "attached") {
+      this.#welcome = answer;
+      this.#id = answer.sessionId;
+      this.#password = answer.password;
+      this.#identity.talk();
+      return true;
+    }
     if (answer.kind === "expired" && this.#id !== 0n) {
-      return this.#expireTold();
+      this.#expireTold();
+      return false;
     }
     const why = answer.kind === "refused"
       ? answer.why
       : "the server granted no timeout";
-    this.#host.disconnect(
-      new ConnectionLossError("connect", null, "unknown", {
-        message: `Cannot connect: ${why}`,
-      }),
-    );
+    throw new ConnectionLossError("connect", null, "unknown", {
+      message: `Cannot connect: ${why}`,
+    });
   }
 
   /**
    * The order on a new connection: credentials, watches, what must go out again,
    * the heartbeat (host.attached), what was queued. All leave in one write.
    */
-  #attach(welcome: Welcome & { kind: "attached" }, now: Moment): void {
-    const again = this.#id !== 0n;
-    this.#id = welcome.sessionId;
-    this.#password = welcome.password;
+  #attach(welcome: Attached, now: Moment): void {
+    const again = this.#hello!.sessionId !== 0n;
     this.pulse.attached(welcome.timeout, now);
     this.#link = "ready";
-    if (!this.#isAhead) this.#showCredentials();
+    if (!this.#isAhead) this.#identity.showAll();
     if (again) this.#restoring.begin(this.#lastZxid);
     this.#exchange.resume(() => {
       if (this.signal.aborted) return;
@@ -339,16 +359,6 @@ export class SessionMachine implements Session {
     this.tick(now);
   }
 
-  #showCredentials(): void {
-    for (const credential of this.#settings.credentials) this.#auth(credential);
-  }
-
-  #auth(credential: Credential): void {
-    const { scheme, auth } = credential;
-    this.#auths.push(credential);
-    this.#exchange.write(ops.auth, { type: 0, scheme, auth });
-  }
-
   #packet(packet: Uint8Array, now: Moment): void {
     const reader = new Reader(packet);
     const header = ReplyHeader.read(reader);
@@ -356,8 +366,11 @@ export class SessionMachine implements Session {
     if (xid === specialXids.event) return this.#event(reader, zxid);
     // Events carry -1 up to 3.8, refusals of unknown operations too (rust-zookeeper#50).
     if (zxid > this.#lastZxid) this.#lastZxid = zxid;
+    if (err === errorNumbers.SessionClosedRequireSaslAuth) {
+      throw demanded();
+    }
     if (xid === specialXids.ping) return this.#exchange.pong(zxid);
-    if (xid === specialXids.auth) return this.#authAnswered(err);
+    if (xid === specialXids.auth) return this.#identity.answered(err);
     if (xid === specialXids.setWatches) return this.#watchesRestored(err, now);
     const news = this.#exchange.reply(header, reader, now);
     if (news === "expired") return this.#expireTold();
@@ -371,22 +384,6 @@ export class SessionMachine implements Session {
     if (type === undefined) return;
     const event: WatchEvent = zxid > 0n ? { type, path, zxid } : { type, path };
     this.#host.notify(this.watches.fire(type, path), event);
-  }
-
-  #authAnswered(err: number): void {
-    const credential = this.#auths.shift();
-    if (credential === undefined) return;
-    const { credentials } = this.#settings;
-    const error = err === 0
-      ? undefined
-      : new AuthFailedError(credential.scheme);
-    credential.settle?.(error);
-    credential.settle = undefined;
-    if (error === undefined) return;
-    const at = credentials.indexOf(credential);
-    if (at >= 0) credentials.splice(at, 1);
-    // Otherwise the server hangs up now, and the session goes on without it.
-    if (credential.essential) this.end("auth-failed", error);
   }
 
   #watchesRestored(err: number, now: Moment): void {

@@ -5,6 +5,7 @@
 import type { Packet } from "./api.ts";
 import { specialXids } from "./codes.ts";
 import { operationByCode } from "./operations.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 /** The packets in bytes that are sent together, or the one that came in. */
 export function packetsOf(
@@ -22,18 +23,21 @@ export function packetsOf(
   return packets;
 }
 
-function sent(bytes: Uint8Array): Packet {
-  const view = viewOf(bytes);
+function sent(whole: Uint8Array): Packet {
+  const view = viewOf(whole);
   const xid = view.getInt32(0);
   // Requests count from 1, so a 0 can only be the protocol version.
-  if (xid === 0) return { direction: "sent", xid: null, op: "connect", bytes };
-  const op = operationByCode.get(view.getInt32(4))?.name ?? null;
-  return { direction: "sent", xid, op, bytes };
+  const op = xid === 0
+    ? "connect"
+    : operationByCode.get(view.getInt32(4))?.name ?? null;
+  const bytes = withoutSecrets("sent", op, whole);
+  return { direction: "sent", xid: xid === 0 ? null : xid, op, bytes };
 }
 
-function received(bytes: Uint8Array): Packet {
-  const xid = bytes.length < 4 ? null : viewOf(bytes).getInt32(0);
+function received(whole: Uint8Array): Packet {
+  const xid = whole.length < 4 ? null : viewOf(whole).getInt32(0);
   const op = xid === 0 ? "connect" : xid === specialXids.event ? "event" : null;
+  const bytes = withoutSecrets("received", op, whole);
   return { direction: "received", xid: xid === 0 ? null : xid, op, bytes };
 }
 

@@ -9,6 +9,7 @@ import type { Result, Transaction } from "./ledger.ts";
 import type { Peer } from "./peer.ts";
 import type { Refusal, Write } from "./plan.ts";
 import type { Profile } from "./profiles.ts";
+import type { SaslExchange } from "./sasl.ts";
 
 /** The way to the client. */
 export interface Line {
@@ -49,6 +50,10 @@ export interface Backend {
   readonly zxid: bigint;
   /** Longest packet to take, in bytes. */
   readonly maxPacket: number;
+  /** Whether only who has proved a user by SASL is served; absent: nobody can. */
+  readonly isSaslRequired?: boolean;
+  /** Begins a SASL exchange; absent, or null, if there are no users. */
+  beginSasl?(): SaslExchange | null;
   /** Calls welcome(), refuse() or finish() of the peer. */
   hello(peer: Peer, hello: Hello): void;
   /** A sign of life of the peer's session. */

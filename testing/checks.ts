@@ -28,6 +28,8 @@ export function engineOptions(options: TestServerOptions): EngineOptions {
     }),
     hasTtls: options.ttl ?? true,
     hasReconfig: options.reconfig ?? false,
+    saslUsers: options.sasl,
+    isSaslRequired: options.requireSasl ?? false,
   };
 }
 

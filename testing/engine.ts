@@ -9,6 +9,7 @@ import { Ledger, Replica, type Transaction, unknownSession } from "./ledger.ts";
 import type { Peer } from "./peer.ts";
 import { Refusal, type Write } from "./plan.ts";
 import { type Profile, profiles, type ServerVersion } from "./profiles.ts";
+import { SaslExchange, type SaslUsers } from "./sasl.ts";
 import { type ServerSession, SessionTable } from "./session_table.ts";
 import { answerWord } from "./words.ts";
 
@@ -24,6 +25,9 @@ export interface EngineOptions {
   hasTtls: boolean;
   hasReconfig: boolean;
   maxPacket: number;
+  /** Users of SASL; none: it is not set up. */
+  saslUsers: SaslUsers | undefined;
+  isSaslRequired: boolean;
 }
 
 /** One server. */
@@ -52,6 +56,7 @@ export class Engine implements Backend {
       ...this.profile,
       hasTtls: options.hasTtls,
       hasReconfig: options.hasReconfig,
+      hasSasl: options.saslUsers !== undefined,
     });
     this.sessions = new SessionTable(options.tick);
     this.answers = new Answers(
@@ -71,6 +76,10 @@ export class Engine implements Backend {
 
   get maxPacket(): number {
     return this.options.maxPacket;
+  }
+
+  get isSaslRequired(): boolean {
+    return this.options.isSaslRequired && this.profile.version !== "3.4";
   }
 
   // What connections ask for
@@ -97,6 +106,16 @@ export class Engine implements Backend {
     const { minSessionTimeout: least, maxSessionTimeout: most } = this.options;
     const timeout = Math.min(Math.max(timeOut, least), most);
     peer.welcome(this.#admit(timeout), true);
+  }
+
+  beginSasl(): SaslExchange | null {
+    const { saslUsers } = this.options;
+    if (saslUsers === undefined) return null;
+    const nonce = new Uint8Array(16);
+    this.#environment.random(nonce);
+    const text = Array.from(nonce, (byte) => byte.toString(36).padStart(2, "0"))
+      .join("");
+    return new SaslExchange(saslUsers, text);
   }
 
   touch({ session }: Peer): void {

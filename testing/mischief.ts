@@ -7,6 +7,7 @@ import { Writer } from "../protocol/jute.ts";
 import { ReplyHeader } from "../protocol/records.ts";
 import type { Hello, Onlooker, RequestVerdict } from "./backend.ts";
 import { operationByCode } from "../protocol/operations.ts";
+import { withoutSecrets } from "../protocol/secrets.ts";
 import { checkOperation } from "./checks.ts";
 import type { Engine } from "./engine.ts";
 import type { Peer } from "./peer.ts";
@@ -71,7 +72,8 @@ export class Mischief implements Onlooker {
 
   asked(peer: Peer, op: string, xid: number, body: Uint8Array): RequestVerdict {
     const { session } = peer;
-    const seen = { index: this.#seen++, op, xid, session, bytes: body.slice() };
+    const bytes = withoutSecrets("sent", op, body.slice());
+    const seen = { index: this.#seen++, op, xid, session, bytes };
     this.#keep(seen);
     try {
       const fate = this.rule?.(seen) ?? this.#faults.judge(seen);

@@ -40,7 +40,7 @@ export interface SeenPacket {
    * handshake -112, SessionExpired, if the session is over.
    */
   readonly err?: number;
-  /** The packet without its length. May contain secrets. */
+  /** The packet without its length. Passwords and credentials are overwritten with asterisks; data is not. */
   readonly bytes: Uint8Array;
   /** Whether it was handed on; false while a rule still decides about it. */
   readonly passed: boolean;

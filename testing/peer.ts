@@ -26,6 +26,7 @@ import { Desk, type Reply } from "./desk.ts";
 import { JavaWriter } from "./java_writer.ts";
 import { isWord, joined } from "./packets.ts";
 import { digestIdentity, type Identity } from "./rights.ts";
+import type { SaslExchange } from "./sasl.ts";
 import type { ServerSession } from "./session_table.ts";
 import type { Watcher } from "./watch_tables.ts";
 
@@ -54,6 +55,7 @@ export class Peer implements Intake, Watcher {
   /** Whether the client's handshake had the byte that clients before 3.4 leave out. */
   #hasReadOnly = true;
   #helloVerdict: RequestVerdict = "serve";
+  #exchange: SaslExchange | undefined;
 
   constructor(line: Line, backend: Backend, onlooker?: Onlooker) {
     this.line = line;
@@ -221,6 +223,11 @@ export class Peer implements Intake, Watcher {
       return this.finish();
     }
     if (op.code === ops.auth.code) return this.#auth(reader);
+    if (op.code === ops.sasl.code) return this.#sasl(xid, reader, verdict);
+    if (this.#backend.isSaslRequired && !this.#hasProvedSasl) {
+      this.#header(xid, 0n, errors.SessionClosedRequireSaslAuth);
+      return this.finish();
+    }
     this.#backend.touch(this);
     this.#desk.serve({ xid, op, verdict }, reader);
   }
@@ -277,6 +284,38 @@ export class Peer implements Intake, Watcher {
     const isNew = this.identities.every(({ id }) => id !== identity.id);
     if (isNew) this.identities.push(identity);
     this.#header(specialXids.auth, 0n, 0);
+  }
+
+  /** 3.4 hangs up on who cannot prove a user; others say so before. Without users a server answers null, and goes on (measured). */
+  #sasl(xid: number, reader: Reader, verdict: RequestVerdict): void {
+    const { profile, isSaslRequired } = this.#backend;
+    const { token } = records.SaslToken.read(reader);
+    const answer = (err: number, token: Uint8Array | null) => {
+      if (verdict === "cut-after") return this.reset();
+      if (verdict === "drop-reply") return;
+      this.answer(xid, ops.sasl, { zxid: 0n, err, body: { token } });
+    };
+    this.#exchange ??= this.#backend.beginSasl?.() ?? undefined;
+    if (this.#exchange === undefined) return answer(0, null);
+    const outcome = typeof verdict === "number" || token === null
+      ? "refused"
+      : this.#exchange.take(token);
+    if (outcome === "refused") {
+      const usual = isSaslRequired
+        ? errors.SessionClosedRequireSaslAuth
+        : errors.AuthFailed;
+      const err = typeof verdict === "number" ? verdict : usual;
+      if (profile.version !== "3.4") answer(err, null);
+      return this.finish();
+    }
+    if (outcome.user !== undefined) {
+      this.identities.push({ scheme: "sasl", id: outcome.user });
+    }
+    answer(0, outcome.token);
+  }
+
+  get #hasProvedSasl(): boolean {
+    return this.identities.some(({ scheme }) => scheme === "sasl");
   }
 
   #header(xid: number, zxid: bigint, err: number): void {

@@ -27,6 +27,8 @@ export interface WriteRules {
   readonly hasTtls: boolean;
   /** reconfig is enabled, and a server without others says that it cannot. */
   readonly hasReconfig: boolean;
+  /** ACLs may have identities of the scheme `sasl`; default false. */
+  readonly hasSasl?: boolean;
   /** An ip in an ACL is one address, without `/bits` (3.4). */
   readonly isIpExact?: boolean;
   /** First and last character of each forbidden range are allowed (3.4, whose PathUtils has < for <=). */
@@ -217,9 +219,9 @@ export class Planner {
   }
 
   #fixed(acl: readonly Acl[] | null, { identities }: Writer): readonly Acl[] {
-    const { isIpExact, isNullAclUnreadable } = this.#rules;
+    const { isIpExact, hasSasl, isNullAclUnreadable } = this.#rules;
     if (acl === null && isNullAclUnreadable) throw unreadable;
-    const kept = fixAcl(acl ?? [], identities, isIpExact);
+    const kept = fixAcl(acl ?? [], identities, isIpExact, hasSasl);
     if (kept === null) throw new Refusal(errors.InvalidAcl);
     return kept;
   }

@@ -3,6 +3,7 @@
 // Used by faults.ts.
 
 import { hostEnvironment } from "../protocol/environment.ts";
+import { withoutSecrets } from "../protocol/secrets.ts";
 import { Frames } from "../protocol/frames.ts";
 import type { Address } from "../protocol/servers.ts";
 import { Conversation, isWord, joined, type SeenPacket } from "./packets.ts";
@@ -201,10 +202,13 @@ export class Relay {
   }
 
   #packet(flow: Flow, packet: Uint8Array): void {
-    const bytes = packet.subarray(4);
-    const label = flow.toward === "server"
-      ? this.#conversation.request(bytes)
-      : this.#conversation.reply(bytes);
+    const whole = packet.subarray(4);
+    const isRequest = flow.toward === "server";
+    const label = isRequest
+      ? this.#conversation.request(whole)
+      : this.#conversation.reply(whole);
+    const way = isRequest ? "sent" : "received";
+    const bytes = withoutSecrets(way, label.op, whole);
     const connection = this.#connection;
     const seen = this.#host.see({ ...label, connection, bytes });
     if (this.#host.isSwallowing(flow.toward)) {

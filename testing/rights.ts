@@ -4,7 +4,7 @@
 
 import { permissions } from "../protocol/codes.ts";
 import type { Acl } from "../protocol/znode.ts";
-import { sha1 } from "./sha1.ts";
+import { sha1 } from "../protocol/sha1.ts";
 
 /** One identity of a connection, as the server proved it. */
 export interface Identity {
@@ -31,11 +31,13 @@ export function allows(
  * takes.
  *
  * @param isIpExact Whether an ip is one address only, and no network.
+ * @param hasSasl Whether there are identities of the scheme `sasl`.
  */
 export function fixAcl(
   acl: readonly Acl[],
   who: readonly Identity[],
   isIpExact = false,
+  hasSasl = false,
 ): readonly Acl[] | null {
   const fixed: Acl[] = [];
   const add = (entry: Acl) => {
@@ -46,7 +48,8 @@ export function fixAcl(
       const proved = who.filter((each) => each.scheme !== "ip");
       if (proved.length === 0) return null;
       for (const each of proved) add({ perms, ...each });
-    } else if (isKnown(scheme, id, isIpExact)) add({ perms, scheme, id });
+    } else if (hasSasl && scheme === "sasl") add({ perms, scheme, id });
+    else if (isKnown(scheme, id, isIpExact)) add({ perms, scheme, id });
     else return null;
   }
   return fixed.length > 0 ? fixed : null;

@@ -29,6 +29,10 @@ export interface TestServerOptions {
   ttl?: boolean;
   /** Whether reconfig is enabled, in which case the answer is Unimplemented, as a server without others gives; default false. */
   reconfig?: boolean;
+  /** Users of SASL DIGEST-MD5 and their passwords, looked at whenever somebody proves one; default: no SASL. */
+  sasl?: Readonly<Record<string, string>>;
+  /** Whether to serve only who has proved a user by SASL, as with `sessionRequireClientSASLAuth`, which 3.4 does not know; default false. */
+  requireSasl?: boolean;
   /** Longest request to take; default 1,048,575. */
   maxPacket?: number;
 }
@@ -43,7 +47,7 @@ export interface SeenRequest {
   readonly xid: number;
   /** The session it came from; 0n before the handshake is over. */
   readonly session: bigint;
-  /** The packet without its length. May contain secrets. */
+  /** The packet without its length. Passwords and credentials are overwritten with asterisks; data is not. */
   readonly bytes: Uint8Array;
 }
 

@@ -20,6 +20,11 @@ const protocol: Record<string, string> = {
   "transport/node": "transport/mod",
   "transport/workers": "transport/mod",
   "errors": "codes",
+  "credentials": "",
+  "secrets": "",
+  "md5": "",
+  "sha1": "",
+  "acl": "sha1 codes znode",
   "environment": "moment",
   "jute": "errors codes",
   "frames": "errors codes",
@@ -33,18 +38,21 @@ const protocol: Record<string, string> = {
   "requests": "operations watches",
   "news": "",
   "detached": "",
-  "api": "codes environment znode transport/mod watches errors news detached",
+  "api":
+    "codes credentials environment znode transport/mod watches errors news detached",
   "internals": "api moment watches news",
   "host": "watches",
+  "digest_md5": "md5 host errors",
   "handshake": "records jute errors",
   "outgoing": "records jute codes operations requests",
   "pulse": "moment requests errors",
   "exchange":
     "operations outgoing requests pulse watches jute moment codes errors",
   "restoring": "exchange host operations watches codes errors",
+  "identity": "exchange host operations records requests jute codes errors",
   "session":
-    "exchange restoring detached handshake frames host pulse requests operations records watches jute moment codes errors news",
-  "trace": "operations codes api",
+    "exchange restoring detached identity handshake frames host pulse requests operations records watches jute moment codes errors news",
+  "trace": "secrets operations codes api",
   "explain": "operations records jute codes",
   "four_letter": "servers environment tls_failure transport/mod errors",
   "seeker": "four_letter servers environment transport/mod",
@@ -59,11 +67,11 @@ const protocol: Record<string, string> = {
     "multi arguments operations requests watches path znode codes errors api internals",
   "detach": "sessions questions pulse detached errors",
   "options":
-    "sessions detached host arguments outgoing operations servers path environment tls_options transport/mod znode codes api",
+    "sessions acl credentials detached digest_md5 host arguments outgoing operations servers path environment tls_options transport/mod znode codes api",
   "client":
-    "sessions detach detached options questions multi arguments four_letter requests operations watches path environment znode codes errors api internals news",
+    "sessions detach detached options credentials questions multi arguments four_letter requests operations watches path environment znode codes errors api internals news",
   "mod":
-    "client detached internals arguments path moment pulse environment transport/mod watches znode codes errors api news",
+    "client acl credentials detached internals arguments path moment pulse environment transport/mod watches znode codes errors api news",
 };
 
 /** Edges that go up when the program runs: the runtime's transport is loaded when it is needed. */

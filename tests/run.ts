@@ -74,6 +74,7 @@ const parts: Part[] = [
     minutes: 1,
     against: "real",
   },
+  { name: "auth", paths: ["tests/auth"], minutes: 1, against: "real" },
   { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
   { name: "node", elsewhere: runNode, minutes: 3, against: "real" },
   { name: "bun", elsewhere: runBun, minutes: 1, against: "real" },

@@ -143,7 +143,7 @@ describe("operations", () => {
     9 sync 3.4 again, 11 ping 3.4 again, 12 getChildren2 3.4 again, 13 check 3.4 once,
     14 multi 3.4 once, 15 create2 3.5 once, 16 reconfig 3.5 once, 17 checkWatches 3.5 again,
     18 removeWatches 3.5 again, 19 createContainer 3.5 once, 21 createTTL 3.5 once,
-    22 multiRead 3.6 again, 100 auth 3.4 again, 101 setWatches 3.4 again,
+    22 multiRead 3.6 again, 100 auth 3.4 again, 101 setWatches 3.4 again, 102 sasl 3.4 again,
     103 getEphemerals 3.6 again, 104 getAllChildrenNumber 3.6 again, 105 setWatches2 3.6 again,
     106 addWatch 3.6 again, 107 whoAmI 3.7 again, -11 closeSession 3.4 again`
     .trim().split(/,\s+/).sort();

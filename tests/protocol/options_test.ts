@@ -54,6 +54,16 @@ describe("connect(), options that cannot be", () => {
       auth: [{ scheme: "digest", auth: null as never }],
     }, TypeError],
     ["TLS as text", "zk", { tls: "yes" as never }, TypeError],
+    ["credentials that are no list", "zk", {
+      auth: { scheme: "digest", auth: "a:b" } as never,
+    }, TypeError],
+    ["SASL that is null", "zk", { sasl: null as never }, TypeError],
+    ["SASL without a user", "zk", {
+      sasl: { user: "", password: "x" },
+    }, TypeError],
+    ["SASL without a password", "zk", {
+      sasl: { user: "anna" } as never,
+    }, TypeError],
     [
       "a transport that is no function",
       "zk",

@@ -112,7 +112,7 @@ describe("TestServer, after the handshake", () => {
     });
   }
 
-  for (const type of [0, -10, -1, 10, 20, 102, 999, 2 ** 31 - 1, -(2 ** 31)]) {
+  for (const type of [0, -10, -1, 10, 20, 999, 2 ** 31 - 1, -(2 ** 31)]) {
     it(`answers -6 to an operation ${type} and hangs up`, async () => {
       await using stage = await Stage.start();
       const raw = await stage.attached();

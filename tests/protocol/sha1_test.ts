@@ -3,9 +3,9 @@
 
 import { assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { sha1 } from "../../testing/sha1.ts";
+import { sha1 } from "../../protocol/sha1.ts";
 import { bytes } from "../protocol/wire.ts";
-import { hexOf } from "./golden_compare.ts";
+import { hexOf } from "../testing/golden_compare.ts";
 
 describe("sha1()", () => {
   const published = [

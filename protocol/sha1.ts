@@ -1,6 +1,6 @@
 // SHA-1, which ZooKeeper's digest scheme is made of.
 // Pure, and in one turn: Web Crypto has it as a promise only, and the runtimes' own are not to be had by URL.
-// Used by rights.ts. No secret is kept safe by it: it is what the servers use.
+// Used by acl.ts, and by the embedded server. No secret is kept safe by it: it is what the servers use.
 
 const initial = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0];
 const constants = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6];
