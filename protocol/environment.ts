@@ -2,6 +2,7 @@
 // Knows nothing of ZooKeeper.
 // Passed as a value; lock/ and users reach it as client.environment.
 
+import { ZooKeeperError } from "./errors.ts";
 import type { Moment } from "./moment.ts";
 
 /** Where time and randomness come from. Tests pass a virtual one. */
@@ -27,14 +28,30 @@ export const hostEnvironment: Environment = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
   after(ms, run, keepAlive = true) {
-    const timer: unknown = setTimeout(run, Math.min(ms, longestTimer));
+    const timer: unknown = inHandler(() =>
+      setTimeout(run, Math.min(ms, longestTimer))
+    );
     if (!keepAlive) (timer as { unref?(): void }).unref?.();
     return () => clearTimeout(timer as number);
   },
   random: (bytes) => {
-    crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>);
+    inHandler(() => crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>));
   },
 };
+
+/** Edge workers have neither timers nor randomness while a module loads, nor connections. */
+function inHandler<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (cause) {
+    if (!/global scope/.test(`${cause}`)) throw cause;
+    throw new ZooKeeperError(
+      "GlobalScope",
+      "Cannot connect while a module loads: Workers do it only inside a handler (fetch, alarm, …)",
+      { cause },
+    );
+  }
+}
 
 /** Reads both clocks. */
 export function momentOf(environment: Environment): Moment {

@@ -13,7 +13,7 @@ import type { Acl } from "./znode.ts";
 import { parseServers, ServerRing } from "./servers.ts";
 import type { Credential } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
-import { pickTransport } from "./transport/mod.ts";
+import { checkWorkerTls, isWorker, pickTransport } from "./transport/mod.ts";
 
 /** Everything a client needs to know. */
 export type Settings = Omit<SessionsSettings, "inward"> & {
@@ -42,13 +42,16 @@ export function readOptions(
       `Cannot use two chroots: ${parsed.chroot} and ${chroot}`,
     );
   }
-  if (options.tls && options.transport === undefined) {
+  if (options.tls && options.transport === undefined && !isWorker()) {
     throw new TypeError(
       "Cannot connect: the built-in transport has no tls yet",
     );
   }
   checkFunction("transport", options.transport);
   checkFunction("onPacket", options.onPacket);
+  if (typeof options.tls === "object" && !options.transport && isWorker()) {
+    checkWorkerTls(options.tls);
+  }
   const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
   const environment = options.environment ?? hostEnvironment;
   return {
