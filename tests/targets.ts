@@ -37,8 +37,13 @@ export interface Target {
   isOurs: boolean;
   /** A real one of ours: a process. */
   server?: RealServer;
-  /** One in this process. */
-  embedded?: TestServer;
+  /** One of ours in TypeScript: what tests do to it behind the network. */
+  embedded?: Embedded;
+}
+
+/** A TestServer, here or in another process. */
+export interface Embedded {
+  setCounter(path: string, next: number): void | Promise<void>;
 }
 
 /** What tests expect of the settings of a server that is ours. */

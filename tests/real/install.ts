@@ -167,7 +167,8 @@ function caches(): string[] {
   ];
 }
 
-async function writableCache(): Promise<string> {
+/** The folder to keep things in that were fetched. */
+export async function writableCache(): Promise<string> {
   let failure: unknown;
   for (const cache of caches()) {
     try {

@@ -1,0 +1,89 @@
+// A worker that runs the suites: one test in one request, as a worker's client lives in one request.
+// Knows no runner.
+// Bundled and started by ../workers.ts.
+
+import { collect, type Test } from "./collect.ts";
+import { describe } from "@std/testing/bdd";
+import { abortSuite } from "../../faults/abort_suite.ts";
+import { administratorSuite } from "../../faults/administrator_suite.ts";
+import { lostRepliesSuite } from "../../faults/lost_replies_suite.ts";
+import { packetsSuite } from "../../faults/packets_suite.ts";
+import { partitionSuite } from "../../faults/partition_suite.ts";
+import { patienceSuite } from "../../suites/client_suite_away.ts";
+import { hostsSuite } from "../../suites/client_suite_hosts.ts";
+import { everySuite } from "../../suites/every_suite.ts";
+import { restartSuite } from "../../suites/restart_suite.ts";
+import { switchboard } from "./net.ts";
+import {
+  type Description,
+  openTarget,
+  startMortal,
+  type Target,
+} from "./targets.ts";
+
+/** What the runner binds. */
+interface Bindings {
+  SWITCHBOARD: number;
+  CONTROL: { fetch(url: string, init: RequestInit): Promise<Response> };
+}
+
+/** What the runner asks for. */
+interface Request {
+  target: Description;
+  /** Which test; absent: the names of all. */
+  test?: number;
+  /** More than everySuite(). */
+  isThorough: boolean;
+}
+
+const rejections: unknown[] = [];
+addEventListener("unhandledrejection", (event) => {
+  rejections.push((event as PromiseRejectionEvent).reason);
+});
+
+function suites(target: Target, isThorough: boolean): Test[] {
+  return collect(() => {
+    everySuite(target);
+    if (!isThorough) return;
+    describe(target.name, () => {
+      hostsSuite(target);
+      patienceSuite(target);
+      restartSuite(startMortal);
+      abortSuite(target);
+      administratorSuite(target);
+      lostRepliesSuite(target);
+      packetsSuite(target);
+      partitionSuite(target);
+    });
+  });
+}
+
+async function answer(
+  { target: description, test, isThorough }: Request,
+  { SWITCHBOARD, CONTROL }: Bindings,
+): Promise<unknown> {
+  switchboard.port = SWITCHBOARD;
+  const { target, close } = await openTarget(description, async (words) => {
+    await CONTROL.fetch("http://runner/", { method: "POST", body: words });
+  });
+  try {
+    const tests = suites(target, isThorough);
+    if (test === undefined) return tests.map(({ name }) => name);
+    const before = rejections.length;
+    await tests[test].run();
+    return { rejections: rejections.slice(before).map(String) };
+  } catch (error) {
+    return { error: (error as Error)?.stack ?? `${error}` };
+  } finally {
+    await close();
+  }
+}
+
+export default {
+  async fetch(
+    request: { json(): Promise<Request> },
+    bindings: Bindings,
+  ): Promise<Response> {
+    return Response.json(await answer(await request.json(), bindings));
+  },
+};
