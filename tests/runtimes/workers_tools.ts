@@ -6,6 +6,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { run } from "../real/debian.ts";
 import { writableCache } from "../real/install.ts";
@@ -34,8 +36,6 @@ export interface WorkerOptions {
     (request: Request) => Promise<Response>
   >;
   outboundService?: unknown;
-  /** What workerd itself says; default: to our own standard error. */
-  handleRuntimeStdio?: (stdout: unknown, stderr: unknown) => void;
 }
 
 interface Esbuild {
@@ -81,6 +81,13 @@ export async function startWorker(
     compatibilityDate: "2026-04-01",
     host: "127.0.0.1",
     port: 0,
+    handleRuntimeStdio: (_: Readable, stderr: Readable) => {
+      createInterface({ input: stderr }).on("line", (line) => {
+        // What a worker is told as an error, workerd says here as well.
+        if (/^stack: |sockets\.c\+\+.*disconnected abruptly/.test(line)) return;
+        console.error(`workerd: ${line}`);
+      });
+    },
     ...options,
   });
   await worker.ready;

@@ -2,7 +2,7 @@
 // Knows no runner.
 // Bundled and started by ../workers.ts.
 
-import { collect, type Test } from "./collect.ts";
+import { collect } from "./collect.ts";
 import { describe } from "@std/testing/bdd";
 import { abortSuite } from "../../faults/abort_suite.ts";
 import { administratorSuite } from "../../faults/administrator_suite.ts";
@@ -17,6 +17,7 @@ import { switchboard } from "./net.ts";
 import {
   type Description,
   openTarget,
+  type Part,
   startMortal,
   type Target,
 } from "./targets.ts";
@@ -30,10 +31,9 @@ interface Bindings {
 /** What the runner asks for. */
 interface Request {
   target: Description;
+  part: Part;
   /** Which test; absent: the names of all. */
   test?: number;
-  /** More than everySuite(). */
-  isThorough: boolean;
 }
 
 const rejections: unknown[] = [];
@@ -41,33 +41,40 @@ addEventListener("unhandledrejection", (event) => {
   rejections.push((event as PromiseRejectionEvent).reason);
 });
 
-function suites(target: Target, isThorough: boolean): Test[] {
-  return collect(() => {
-    everySuite(target);
-    if (!isThorough) return;
-    describe(target.name, () => {
-      hostsSuite(target);
-      patienceSuite(target);
-      restartSuite(startMortal);
-      abortSuite(target);
-      administratorSuite(target);
-      lostRepliesSuite(target);
-      packetsSuite(target);
-      partitionSuite(target);
-    });
-  });
+const parts: Record<Part, (target: Target) => void> = {
+  all: everySuite,
+  hosts: named((target) => {
+    hostsSuite(target);
+    patienceSuite(target);
+    restartSuite(startMortal);
+  }),
+  faults: named((target) => {
+    abortSuite(target);
+    administratorSuite(target);
+    lostRepliesSuite(target);
+    packetsSuite(target);
+    partitionSuite(target);
+  }),
+};
+
+function named(suites: (target: Target) => void): (target: Target) => void {
+  return (target) => describe(target.name, () => suites(target));
 }
 
 async function answer(
-  { target: description, test, isThorough }: Request,
+  { target: description, part, test }: Request,
   { SWITCHBOARD, CONTROL }: Bindings,
 ): Promise<unknown> {
   switchboard.port = SWITCHBOARD;
-  const { target, close } = await openTarget(description, async (words) => {
-    await CONTROL.fetch("http://runner/", { method: "POST", body: words });
-  });
+  const { target, close } = await openTarget(
+    description,
+    async (path, next) => {
+      const body = JSON.stringify([path, next]);
+      await CONTROL.fetch("http://runner/", { method: "POST", body });
+    },
+  );
   try {
-    const tests = suites(target, isThorough);
+    const tests = collect(() => parts[part](target));
     if (test === undefined) return tests.map(({ name }) => name);
     const before = rejections.length;
     await tests[test].run();

@@ -13,6 +13,11 @@ interface ServerOptions {
   allowHalfOpen?: boolean;
 }
 
+interface Place {
+  port: number;
+  host?: string;
+}
+
 /** A port outside, whose connections come to this request. */
 class Server {
   readonly #options: ServerOptions;
@@ -33,10 +38,19 @@ class Server {
     return this;
   }
 
-  listen(where: { port: number; host?: string }, done: () => void): this {
+  once(event: "error", run: (error: Error) => void): this {
+    return this.on(event, run);
+  }
+
+  /** Both forms: listen(port, host, done), and with an object. */
+  listen(where: number | Place, ...rest: (string | (() => void))[]): this {
+    const done = rest.pop() as () => void;
+    const place = typeof where === "number"
+      ? { port: where, host: rest[0] as string }
+      : where;
     const line = connect({ host: "127.0.0.1", port: switchboard.port });
     this.#line = line;
-    line.write(JSON.stringify({ listen: where }) + "\n");
+    line.write(JSON.stringify({ listen: place }) + "\n");
     line.on("error", (error) => this.#failed(error));
     onLines(line, (text) => {
       const said = JSON.parse(text);

@@ -12,6 +12,9 @@ import type { Mortal, Target } from "../../targets.ts";
 
 export type { Mortal, Target };
 
+/** Suites that run one after the other: everySuite(), and what one server is enough for. */
+export type Part = "all" | "hosts" | "faults";
+
 /** What the runner says of a target. */
 export interface Description {
   name: string;
@@ -40,12 +43,10 @@ export function connectTo(
 /** A target for one request, and how to end it. */
 export async function openTarget(
   { name, version, servers, isEmbedded }: Description,
-  control: (words: string) => Promise<void>,
+  setCounter: (path: string, next: number) => Promise<void>,
 ): Promise<{ target: Target; close(): Promise<void> }> {
   const target = { name, version, isOurs: true };
   if (servers !== undefined) {
-    const setCounter = (path: string, next: number) =>
-      control(`setCounter ${path} ${next}`);
     const embedded = isEmbedded ? { setCounter } : undefined;
     const close = () => Promise.resolve();
     return { target: { ...target, servers, embedded }, close };
