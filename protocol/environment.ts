@@ -44,13 +44,41 @@ function inHandler<T>(use: () => T): T {
   try {
     return use();
   } catch (cause) {
-    if (!/global scope/.test(`${cause}`)) throw cause;
-    throw new ZooKeeperError(
+    throw named(cause);
+  }
+}
+
+/**
+ * A signal of ours, if it may be touched. In an edge worker what was made in one
+ * request is out of bounds for others: there it throws a ZooKeeperError.
+ */
+export function touched(signal: AbortSignal): AbortSignal {
+  try {
+    void signal.aborted;
+    return signal;
+  } catch (cause) {
+    throw named(cause);
+  }
+}
+
+/** What workerd says in plain Errors of where a client may be used. */
+function named(cause: unknown): unknown {
+  const text = `${cause}`;
+  if (/global scope/.test(text)) {
+    return new ZooKeeperError(
       "GlobalScope",
-      "Cannot connect while a module loads: Workers do it only inside a handler (fetch, alarm, …)",
+      "Cannot connect while a module loads: a Worker does it only inside a handler (fetch, alarm, …)",
       { cause },
     );
   }
+  if (/behalf of a different/.test(text)) {
+    return new ZooKeeperError(
+      "OtherRequest",
+      "Cannot use this client: it belongs to the request (or Durable Object) of a Worker that connected it, and cannot be kept for another",
+      { cause },
+    );
+  }
+  return cause;
 }
 
 /** Reads both clocks. */

@@ -54,6 +54,8 @@ export function readOptions(
   }
   const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
   const environment = options.environment ?? hostEnvironment;
+  // Where a worker may not connect, this says so by name.
+  if (isWorker()) environment.after(0, () => {})();
   return {
     scope: { chroot: chroot || parsed.chroot, acl: aclOf(options.acl ?? open) },
     connectTimeout: wholeNumber("connectTimeout", options, timeout),

@@ -163,14 +163,6 @@ class Line implements Socket {
  * that refuses, an unknown host, a certificate that is not trusted (measured).
  */
 export const reasons: Readonly<Record<string, [RegExp, string]>> = {
-  GlobalScope: [
-    /global scope/i,
-    "Workers connect only inside a handler (fetch, alarm, …), not while a module loads",
-  ],
-  OtherRequest: [
-    /different (request|durable object)/i,
-    "a connection belongs to the request or Durable Object that opened it; a client cannot be kept in a global",
-  ],
   TooManyConnections: [
     /too many|simultaneous|limit/i,
     "this request has too many connections",
@@ -180,7 +172,7 @@ export const reasons: Readonly<Record<string, [RegExp, string]>> = {
     "Workers may not connect to this address",
   ],
   Unreachable: [
-    /cannot connect|proxy request failed/i,
+    /cannot connect|proxy request failed|internal error/i,
     "refused, unknown or blocked (ECONNREFUSED, ENOTFOUND or EACCES: workerd does not tell which)",
   ],
   ConnectionReset: [/connection lost/i, "the connection was reset"],

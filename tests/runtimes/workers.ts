@@ -26,6 +26,9 @@ const impossible: Record<string, string> = {
   "undone by ref(): the client keeps its process alive": noProcess,
 };
 
+/** What stops the one thread, and with it all tests that run at the same time: it runs alone. */
+const stopsAll = /event loop stood still/;
+
 interface Plan {
   target: Description;
   parts: readonly Part[];
@@ -143,30 +146,41 @@ async function runPlan(
     const ask = (test?: number) =>
       askWorker(worker, JSON.stringify({ target, part, test }));
     const names = await ask() as string[];
-    const waiting = [...names.entries()].filter(([, name]) =>
+    const wanted = [...names.entries()].filter(([, name]) =>
       words.length === 0 || words.some((word) => name.includes(word))
     );
-    const work = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const [test, name] = next;
-        const reason = Object.entries(impossible)
-          .find(([end]) => name.endsWith(end))?.[1];
-        if (reason !== undefined) {
-          row.skipped++;
-          console.log(`skipped: ${name} (${reason})`);
-          continue;
-        }
-        const { error, rejections = [] } = await ask(test) as Result;
-        const why = error ?? rejections.join("\n");
-        if (why === "") row.passed++;
-        else fail(name, why);
+    const run = async ([test, name]: [number, string]) => {
+      const reason = Object.entries(impossible)
+        .find(([end]) => name.endsWith(end))?.[1];
+      if (reason !== undefined) {
+        row.skipped++;
+        return console.log(`skipped: ${name} (${reason})`);
       }
+      const { error, rejections = [] } = await ask(test) as Result;
+      const why = error ?? rejections.join("\n");
+      if (why === "") row.passed++;
+      else fail(name, why);
     };
-    await Promise.all(Array.from({ length: jobs[part] }, work));
+    const isAlone = ([, name]: [number, string]) => stopsAll.test(name);
+    await each(wanted.filter((test) => !isAlone(test)), jobs[part], run);
+    await each(wanted.filter(isAlone), 1, run);
   }
   const left = await lasting(sessions);
   if (left.length > 0) fail(target.name, `Left sessions: ${left.join(", ")}`);
   return { runtime: "workerd", target: target.name, ...row };
+}
+
+/** Runs for all, so many at once. */
+async function each<T>(
+  all: readonly T[],
+  jobs: number,
+  run: (one: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...all];
+  const work = async () => {
+    while (waiting.length > 0) await run(waiting.shift()!);
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
 }
 
 async function askWorker(worker: Worker, body: string): Promise<unknown> {

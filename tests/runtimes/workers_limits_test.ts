@@ -25,8 +25,8 @@ async function probe(network?: unknown): Promise<
   });
   return {
     async ask(question) {
-      const body = question && JSON.stringify(question);
-      const init = body ? { method: "POST", body } : {};
+      const body = JSON.stringify(question);
+      const init = question ? { method: "POST", body } : {};
       const reply = await worker.dispatchFetch("http://worker/", init);
       const text = await reply.text();
       assertMatch(text, /^\[/);
@@ -83,16 +83,22 @@ unchecked(
   },
 );
 
-unchecked(
-  "a client that a worker keeps for the next request does not hang: it connects again there, or says why not",
-  async () => {
-    await using server = await TestServer.start();
-    await using worker = await probe();
-    const { servers } = server;
-    assertEquals(await worker.ask({ servers, options, kept: "keep" }), []);
+for (const kept of ["use", "close"]) {
+  unchecked(
+    `a client that a worker keeps for another request says that it cannot be kept: ${kept}`,
+    async () => {
+      await using server = await TestServer.start();
+      await using worker = await probe();
+      const { servers } = server;
+      assertEquals(await worker.ask({ servers, options, kept: "keep" }), []);
 
-    const used = await worker.ask({ kept: "use" });
+      const [error] = await worker.ask({ kept });
 
-    console.log(used);
-  },
-);
+      assertEquals([error.name, error.code], [
+        "ZooKeeperError",
+        "OtherRequest",
+      ]);
+      assertMatch(error.message, /belongs to the request/);
+    },
+  );
+}

@@ -116,7 +116,7 @@ for (const each of wrong) {
     `connect() in a worker rejects if the server's certificate is ${each.name}`,
     async () => {
       const report = await outcome(each);
-      console.log(report);
+
       assertEquals(report[0].name, "ConnectionLossError");
       assertEquals(report[1].code, "Unreachable");
       assertMatch(

@@ -90,7 +90,11 @@ export async function startWorker(
     handleRuntimeStdio: (_: Readable, stderr: Readable) => {
       createInterface({ input: stderr }).on("line", (line) => {
         // What a worker is told as an error, workerd says here as well.
-        if (/^stack: |sockets\.c\+\+.*disconnected abruptly/.test(line)) return;
+        if (
+          /^stack: |(disconnected abruptly|certificate is not trusted)/.test(
+            line,
+          )
+        ) return;
         console.error(`workerd: ${line}`);
       });
     },
