@@ -27,7 +27,7 @@ type Connect = (
  * Connects by TCP or TLS from inside a handler; Nagle's delay is off there
  * anyway. There is no deadline but the signal's: a TLS handshake may hang.
  *
- * Rejects with a ZooKeeperError whose `code` is one of {@linkcode reasons}. Of
+ * Rejects with a ZooKeeperError whose `code` is one of those below. Of
  * the options for TLS it knows `serverName` alone; checkTls() refuses the others.
  */
 export const connectWorkers: Transport = async (
@@ -162,7 +162,7 @@ class Line implements Socket {
  * its errors no code, and most failures to connect have the same message: a port
  * that refuses, an unknown host, a certificate that is not trusted (measured).
  */
-export const reasons: Readonly<Record<string, [RegExp, string]>> = {
+const reasons: Readonly<Record<string, [RegExp, string]>> = {
   TooManyConnections: [
     /too many|simultaneous|limit/i,
     "this request has too many connections",

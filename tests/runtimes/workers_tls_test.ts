@@ -2,7 +2,12 @@
 // Runs workers/probe.ts; TLS ends in front of an embedded server.
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { type AddressInfo, connect } from "node:net";
+import {
+  type AddressInfo,
+  connect,
+  createServer as createPlainServer,
+  type Socket,
+} from "node:net";
 import { createServer } from "node:tls";
 import { TestServer } from "../../testing/mod.ts";
 import { certificates, type Pair } from "../tls/certificates.ts";
@@ -29,6 +34,15 @@ async function outcome(
 ): Promise<Report> {
   await using server = await TestServer.start();
   await using front = await terminator(shown, server.port);
+  return await ask(`${host}:${front.port}`, trusted, tls);
+}
+
+/** What a worker that trusts an authority makes of connecting by TLS. */
+async function ask(
+  servers: string,
+  trusted: string,
+  tls: Case["tls"],
+): Promise<Report> {
   const worker = await startWorker({
     code,
     compatibilityFlags: ["nodejs_compat"],
@@ -40,7 +54,6 @@ async function outcome(
     },
   });
   try {
-    const servers = `${host}:${front.port}`;
     const body = JSON.stringify({ servers, options: { ...options, tls } });
     const init = { method: "POST", body };
     const reply = await worker.dispatchFetch("http://worker/", init);
@@ -48,6 +61,26 @@ async function outcome(
   } finally {
     await worker.dispose();
   }
+}
+
+/** Takes connections and says nothing, not even in TLS. */
+async function silence(): Promise<AsyncDisposable & { port: number }> {
+  const sockets = new Set<Socket>();
+  const server = createPlainServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).resume();
+  });
+  await new Promise<void>((done) =>
+    server.listen({ port: 0, host: "127.0.0.1" }, done)
+  );
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    [Symbol.asyncDispose]: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((done) => void server.close(() => done()));
+    },
+  };
 }
 
 /** Speaks TLS in front, and plain behind. */
@@ -150,3 +183,27 @@ for (
     );
   });
 }
+
+unchecked(
+  "connect() in a worker rejects in time if a TLS handshake hangs",
+  async () => {
+    await using peer = await silence();
+
+    const report = await ask(`127.0.0.1:${peer.port}`, ca, true);
+
+    assertEquals(report[0].name, "ConnectionLossError");
+    assertMatch(report[0].message, /Cannot connect within 1500 ms/);
+  },
+);
+
+unchecked(
+  "connect() in a worker rejects if the server does not speak TLS",
+  async () => {
+    await using server = await TestServer.start();
+
+    const report = await ask(server.servers, ca, true);
+
+    console.log(report);
+    assertEquals(report[0].name, "ConnectionLossError");
+  },
+);

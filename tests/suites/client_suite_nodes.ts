@@ -274,7 +274,8 @@ function otherTests(target: Target): void {
 
     const took = await zk.ping();
 
-    assert(took > 0 && took <= performance.now() - start, `${took} ms`);
+    // Not above 0: edge workers' clocks have whole milliseconds.
+    assert(took >= 0 && took <= performance.now() - start, `${took} ms`);
   });
 
   test("serverVersion() is what the server says", async ({ zk }) => {
