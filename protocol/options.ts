@@ -49,13 +49,14 @@ export function readOptions(
   }
   checkFunction("transport", options.transport);
   checkFunction("onPacket", options.onPacket);
-  if (typeof options.tls === "object" && !options.transport && isWorker()) {
-    checkWorkerTls(options.tls);
-  }
   const timeout = wholeNumber("sessionTimeout", options, defaultTimeout);
   const environment = options.environment ?? hostEnvironment;
-  // Where a worker may not connect, this says so by name.
-  if (isWorker()) environment.after(0, () => {})();
+  if (isWorker()) {
+    // Where a worker may not connect, this says so by name.
+    environment.after(0, () => {})();
+    const { tls, transport } = options;
+    if (typeof tls === "object" && transport === undefined) checkWorkerTls(tls);
+  }
   return {
     scope: { chroot: chroot || parsed.chroot, acl: aclOf(options.acl ?? open) },
     connectTimeout: wholeNumber("connectTimeout", options, timeout),

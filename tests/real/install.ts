@@ -167,7 +167,7 @@ function caches(): string[] {
   ];
 }
 
-/** The folder to keep things in that were fetched. */
+/** The first of them that can be written to, made if need be. */
 export async function writableCache(): Promise<string> {
   let failure: unknown;
   for (const cache of caches()) {
