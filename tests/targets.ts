@@ -41,8 +41,9 @@ export interface Target {
   embedded?: Embedded;
 }
 
-/** A TestServer, here or in another process. */
+/** A TestServer, here or in another process: then what it tells takes a while. */
 export interface Embedded {
+  readonly sessions: readonly bigint[] | Promise<readonly bigint[]>;
   setCounter(path: string, next: number): void | Promise<void>;
 }
 

@@ -77,9 +77,9 @@ async function startSuites(
     bindings: { SWITCHBOARD: board.port },
     serviceBindings: {
       CONTROL: async (request) => {
-        const [path, next] = await request.json();
-        embedded.setCounter(path, next);
-        return new Response();
+        const { setCounter } = await request.json();
+        if (setCounter) embedded.setCounter(...setCounter as [string, number]);
+        return Response.json(embedded.sessions.map(String));
       },
     },
   });

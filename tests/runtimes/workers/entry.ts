@@ -13,6 +13,7 @@ import { patienceSuite } from "../../suites/client_suite_away.ts";
 import { hostsSuite } from "../../suites/client_suite_hosts.ts";
 import { everySuite } from "../../suites/every_suite.ts";
 import { restartSuite } from "../../suites/restart_suite.ts";
+import type { Embedded } from "../../targets.ts";
 import { switchboard } from "./net.ts";
 import {
   type Description,
@@ -61,18 +62,28 @@ function named(suites: (target: Target) => void): (target: Target) => void {
   return (target) => describe(target.name, () => suites(target));
 }
 
+/** The embedded server in the runner's process. */
+function remote(control: Bindings["CONTROL"]): Embedded {
+  const ask = async (setCounter?: [string, number]): Promise<bigint[]> => {
+    const body = JSON.stringify({ setCounter });
+    const init = { method: "POST", body };
+    const reply = await control.fetch("http://runner/", init);
+    return (await reply.json() as string[]).map(BigInt);
+  };
+  return {
+    setCounter: async (path, next) => void await ask([path, next]),
+    get sessions() {
+      return ask();
+    },
+  };
+}
+
 async function answer(
   { target: description, part, test }: Request,
   { SWITCHBOARD, CONTROL }: Bindings,
 ): Promise<unknown> {
   switchboard.port = SWITCHBOARD;
-  const { target, close } = await openTarget(
-    description,
-    async (path, next) => {
-      const body = JSON.stringify([path, next]);
-      await CONTROL.fetch("http://runner/", { method: "POST", body });
-    },
-  );
+  const { target, close } = await openTarget(description, remote(CONTROL));
   try {
     const tests = collect(() => parts[part](target));
     if (test === undefined) return tests.map(({ name }) => name);

@@ -8,7 +8,7 @@ import {
   type ConnectOptions,
 } from "../../../protocol/mod.ts";
 import { TestServer } from "../../../testing/mod.ts";
-import type { Mortal, Target } from "../../targets.ts";
+import type { Embedded, Mortal, Target } from "../../targets.ts";
 
 export type { Mortal, Target };
 
@@ -43,11 +43,11 @@ export function connectTo(
 /** A target for one request, and how to end it. */
 export async function openTarget(
   { name, version, servers, isEmbedded }: Description,
-  setCounter: (path: string, next: number) => Promise<void>,
+  outside: Embedded,
 ): Promise<{ target: Target; close(): Promise<void> }> {
   const target = { name, version, isOurs: true };
   if (servers !== undefined) {
-    const embedded = isEmbedded ? { setCounter } : undefined;
+    const embedded = isEmbedded ? outside : undefined;
     const close = () => Promise.resolve();
     return { target: { ...target, servers, embedded }, close };
   }
