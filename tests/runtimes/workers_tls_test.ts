@@ -203,7 +203,6 @@ unchecked(
 
     const report = await ask(server.servers, ca, true);
 
-    console.log(report);
     assertEquals(report[0].name, "ConnectionLossError");
   },
 );
