@@ -9,12 +9,13 @@ import {
   type Socket,
 } from "node:net";
 import { createServer } from "node:tls";
+import type { TlsOptions } from "../../mod.ts";
 import { TestServer } from "../../testing/mod.ts";
 import { certificates, type Pair } from "../tls/certificates.ts";
 import type { Report } from "./workers/probe.ts";
-import { bundle, startWorker, unchecked } from "./workers_tools.ts";
+import { startProbe } from "./workers_probe.ts";
+import { unchecked } from "./workers_tools.ts";
 
-const code = await bundle("tests/runtimes/workers/probe.ts");
 const made = await certificates();
 const options = { connectTimeout: 1_500, sessionTimeout: 4_000 };
 
@@ -25,7 +26,7 @@ interface Case {
   /** The authority that the worker trusts. */
   trusted: string;
   host?: string;
-  tls?: Record<string, unknown> | boolean;
+  tls?: boolean | TlsOptions;
 }
 
 /** What connect() in a worker makes of a case. */
@@ -41,26 +42,10 @@ async function outcome(
 async function ask(
   servers: string,
   trusted: string,
-  tls: Case["tls"],
+  tls: boolean | TlsOptions,
 ): Promise<Report> {
-  const worker = await startWorker({
-    code,
-    compatibilityFlags: ["nodejs_compat"],
-    outboundService: {
-      network: {
-        allow: ["public", "private"],
-        tlsOptions: { trustBrowserCas: true, trustedCertificates: [trusted] },
-      },
-    },
-  });
-  try {
-    const body = JSON.stringify({ servers, options: { ...options, tls } });
-    const init = { method: "POST", body };
-    const reply = await worker.dispatchFetch("http://worker/", init);
-    return await reply.json();
-  } finally {
-    await worker.dispose();
-  }
+  await using probe = await startProbe({ trusted });
+  return await probe.ask({ servers, options: { ...options, tls } });
 }
 
 /** Takes connections and says nothing, not even in TLS. */
@@ -204,5 +189,6 @@ unchecked(
     const report = await ask(server.servers, ca, true);
 
     assertEquals(report[0].name, "ConnectionLossError");
+    assertEquals(report[1].code, "Unreachable");
   },
 );

@@ -1,6 +1,6 @@
 // A worker that tells what becomes of connect(): with options of the test's, while the module loads, and kept for another request.
 // Knows no expectation.
-// Bundled and started by ../workers_limits_test.ts and ../workers_tls_test.ts.
+// Bundled and started by ../workers_probe.ts.
 
 import { type Client, connect, type ConnectOptions } from "@zklock/zklock";
 
@@ -14,9 +14,10 @@ export interface Failure {
 /** What the worker answers: the errors, or none. */
 export type Report = Failure[];
 
-interface Question {
-  servers: string;
-  options: ConnectOptions;
+/** What it is asked. */
+export interface Question {
+  servers?: string;
+  options?: ConnectOptions;
   /** Keeps the client for a later request, or uses the one that was kept. */
   kept?: "keep" | "use" | "close";
 }
@@ -42,7 +43,7 @@ async function reportOf(run: () => Promise<unknown>): Promise<Report> {
 async function ask({ servers, options, kept: way }: Question): Promise<void> {
   if (way === "use") return void await kept!.exists("/");
   if (way === "close") return await kept!.close();
-  const zk = await connect(servers, options);
+  const zk = await connect(servers!, options);
   if (way === "keep") kept = zk;
   await zk.exists("/");
   if (way !== "keep") await zk.close();
