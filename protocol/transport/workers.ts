@@ -179,9 +179,9 @@ const reasons: Readonly<Record<string, [RegExp, string]>> = {
 };
 
 /** Where TLS may be the reason as well. */
-const orTls =
-  "refused, unknown or blocked, or its certificate is not trusted " +
-  "or names another host (workerd does not tell which)";
+const orTls = "refused, unknown or blocked, its certificate is not trusted " +
+  "or names another host, or it asks for a client certificate " +
+  "(workerd does not tell which)";
 
 function explained(
   cause: unknown,
