@@ -16,7 +16,7 @@ import { type Address, parseServers, ServerRing } from "./servers.ts";
 import type { Credential, SaslMechanism } from "./host.ts";
 import type { SessionsSettings } from "./sessions.ts";
 import { readTls } from "./tls_options.ts";
-import { pickTransport } from "./transport/mod.ts";
+import { checkWorkerTls, isWorker, pickTransport } from "./transport/mod.ts";
 
 /** Everything a client needs to know. */
 export type Settings = Omit<SessionsSettings, "inward"> & {
@@ -48,6 +48,12 @@ export function readOptions(
   const usual = key?.timeout ?? defaultTimeout;
   const timeout = wholeNumber("sessionTimeout", options, usual);
   const environment = options.environment ?? hostEnvironment;
+  if (isWorker()) {
+    // Where a worker may not connect, this says so by name.
+    environment.after(0, () => {})();
+    const { tls, transport } = options;
+    if (typeof tls === "object" && transport === undefined) checkWorkerTls(tls);
+  }
   return {
     scope: {
       chroot: chroot || parsed.chroot,

@@ -5,7 +5,7 @@
 import type { Packet } from "./api.ts";
 import type { StateChange, Warning } from "./news.ts";
 import { Connection, type ConnectionSettings } from "./connection.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, touched } from "./environment.ts";
 import {
   type AuthFailedError,
   ClientClosedError,
@@ -76,7 +76,7 @@ export class Sessions {
   /** Asks the server, in the session that is current now. */
   ask<Q, R, T>(question: Question<Q, R, T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.signal.throwIfAborted();
+      touched(this.signal).throwIfAborted();
       const { signal, map, recover } = question;
       signal?.throwIfAborted();
       const session = this.#current;
@@ -227,6 +227,11 @@ export class Sessions {
   }
 
   close(): Promise<void> {
+    try {
+      touched(this.signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     if (this.#closing === undefined) {
       let done = () => {};
       // Set before anybody is told: who is told may call close() again.

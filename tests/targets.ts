@@ -37,8 +37,14 @@ export interface Target {
   isOurs: boolean;
   /** A real one of ours: a process. */
   server?: RealServer;
-  /** One in this process. */
-  embedded?: TestServer;
+  /** One of ours in TypeScript: what tests do to it behind the network. */
+  embedded?: Embedded;
+}
+
+/** A TestServer, here or in another process: then what it tells takes a while. */
+export interface Embedded {
+  readonly sessions: readonly bigint[] | Promise<readonly bigint[]>;
+  setCounter(path: string, next: number): void | Promise<void>;
 }
 
 /** What tests expect of the settings of a server that is ours. */
@@ -56,6 +62,9 @@ export interface Mortal extends AsyncDisposable {
   kill(): Promise<void>;
   restart(): Promise<void>;
 }
+
+/** A target in this process. */
+export type EmbeddedTarget = Target & { embedded: TestServer };
 
 const started = new Map<Version, Promise<Target>>();
 
@@ -111,7 +120,7 @@ export async function embeddedTarget(
   version: ServerVersion,
   way: "over TCP" | "in memory",
   more: TestServerOptions = {},
-): Promise<Target> {
+): Promise<EmbeddedTarget> {
   // Also where clients come in memory: for proxies.
   const embedded = await TestServer.start({ ...settings, version, ...more });
   const probe = await connect(embedded.servers);

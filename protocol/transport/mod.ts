@@ -58,8 +58,40 @@ export type Transport = (
   handlers: SocketHandlers,
 ) => Promise<Socket>;
 
-/** The transport for the runtime we are in: for now always node:net, which Deno, Bun and Node have. Loaded when it is first used, so that a runtime without it can bring its own. */
+/** The transport for the runtime we are in: node:net, which Deno, Bun and Node have, or cloudflare:sockets. Loaded when it is first used, so that a runtime without either can bring its own. */
 export const pickTransport: Transport = async (address, handlers) => {
+  if (isWorker()) {
+    const { connectWorkers } = await import("./workers.ts");
+    return await connectWorkers(address, handlers);
+  }
   const { connectNode } = await import("./node.ts");
   return await connectNode(address, handlers);
 };
+
+/** Whether this is an edge worker (workerd), also one that has node:net. */
+export function isWorker(): boolean {
+  // Node 20 has no navigator.
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  return navigator?.userAgent === "Cloudflare-Workers";
+}
+
+/** What an edge worker has no place for, and why. */
+const unfit: Readonly<Record<string, string>> = {
+  ca: "whom to trust is up to the platform's configuration",
+  cert: "it has no client certificates",
+  key: "it has no client certificates",
+  rejectUnauthorized: "it always checks the server's certificate",
+};
+
+/**
+ * Throws a TypeError for options that workers cannot honour: to pass over them in
+ * silence would make another connection than the one that was asked for.
+ */
+export function checkWorkerTls(tls: TlsOptions): void {
+  for (const [name, value] of Object.entries(tls)) {
+    const isUsual = value === undefined ||
+      name === "rejectUnauthorized" && value === true;
+    if (!(name in unfit) || isUsual) continue;
+    throw new TypeError(`Cannot use tls.${name} in a Worker: ${unfit[name]}`);
+  }
+}

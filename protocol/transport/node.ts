@@ -2,23 +2,37 @@
 // Knows neither packets nor sessions; what an error means is for its callers.
 // Loaded by transport/mod.ts when it is needed.
 
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { connect, isIP } from "node:net";
-import { checkServerIdentity, connect as connectTls } from "node:tls";
 import type { Socket, TlsOptions, Transport } from "./mod.ts";
 
-type NodeSocket = ReturnType<typeof connect>;
+type Net = typeof import("node:net");
+type NodeSocket = ReturnType<Net["connect"]>;
+
+// Loaded when the first connection is made: bundlers put what is imported in the
+// usual way on top of their one file, and an edge worker, which has none of these,
+// could not load it.
+let net: Net;
+let nodeTls: typeof import("node:tls");
+let nodeCrypto: typeof import("node:crypto");
+
+async function load(): Promise<void> {
+  [net, nodeTls, nodeCrypto] = await Promise.all([
+    import("node:net"),
+    import("node:tls"),
+    import("node:crypto"),
+  ]);
+}
 
 /**
  * Connects by TCP or TLS, without Nagle's delay: it costs 40 ms a request against
  * a server that delays its ACKs. There is no deadline but the signal's.
  */
-export const connectNode: Transport = (
+export const connectNode: Transport = async (
   { host, port, tls, signal, keepAlive = true },
   handlers,
-) =>
-  new Promise((resolve, reject) => {
-    const socket = tls ? secured(host, port, tls) : connect({ host, port });
+) => {
+  if (net === undefined) await load();
+  return await new Promise((resolve, reject) => {
+    const socket = tls ? secured(host, port, tls) : net.connect({ host, port });
     socket.setNoDelay(true);
     if (!keepAlive) socket.unref();
     let failure: Error | undefined;
@@ -44,27 +58,28 @@ export const connectNode: Transport = (
       else reject(failure ?? new Error(`Cannot connect to ${host}:${port}`));
     });
   });
+};
 
 /** A socket that emits "secureConnect" when the server has proved who it is. Throws if the options are of no use. */
 function secured(host: string, port: number, tls: TlsOptions): NodeSocket {
   const { ca, cert, key, serverName = host, rejectUnauthorized = true } = tls;
   checkOnce(tls);
-  return connectTls({
+  return nodeTls.connect({
     host,
     port,
     ca: typeof ca === "object" ? [...ca] : ca,
     cert,
     key,
     rejectUnauthorized,
-    servername: nameToTell(isIP(serverName) ? host : serverName),
+    servername: nameToTell(net.isIP(serverName) ? host : serverName),
     checkServerIdentity: (_, certificate) =>
-      checkServerIdentity(serverName, certificate),
+      nodeTls.checkServerIdentity(serverName, certificate),
   });
 }
 
 /** What goes out as SNI (RFC 6066): no address, no final dot. Empty: nothing. */
 function nameToTell(name: string): string {
-  return isIP(name) ? "" : name.replace(/\.$/, "");
+  return net.isIP(name) ? "" : name.replace(/\.$/, "");
 }
 
 const checked = new WeakSet<TlsOptions>();
@@ -80,8 +95,11 @@ function checkOnce(tls: TlsOptions): void {
   for (const pem of typeof ca === "string" ? [ca] : ca) readAll("ca", pem);
   if (cert !== undefined) readAll("cert", cert);
   if (cert !== undefined && key !== undefined) {
-    const certificate = new X509Certificate(cert);
-    const own = attempt("tls.key cannot be read", () => createPrivateKey(key));
+    const certificate = new nodeCrypto.X509Certificate(cert);
+    const own = attempt(
+      "tls.key cannot be read",
+      () => nodeCrypto.createPrivateKey(key),
+    );
     if (!certificate.checkPrivateKey(own)) {
       throw unusable("tls.key is not the key of tls.cert");
     }
@@ -96,7 +114,9 @@ function readAll(name: "ca" | "cert", pem: string): void {
   const found = pem.match(block) ?? [];
   const why = `tls.${name} holds a certificate that cannot be read`;
   if (found.length !== pem.match(begin)?.length) throw unusable(why);
-  for (const text of found) attempt(why, () => new X509Certificate(text));
+  for (const text of found) {
+    attempt(why, () => new nodeCrypto.X509Certificate(text));
+  }
 }
 
 function attempt<T>(why: string, run: () => T): T {

@@ -46,7 +46,7 @@ export async function embeddedSasl(
     users,
     changePassword(user, password) {
       sasl[user] = password;
-      target.embedded!.cut();
+      target.embedded.cut();
       return Promise.resolve();
     },
   };

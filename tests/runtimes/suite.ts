@@ -21,7 +21,7 @@ import { restartSuite } from "../suites/restart_suite.ts";
 import { embeddedTarget, startMortal, type Target } from "../targets.ts";
 
 /** What is to be ended when all is done: what is left then keeps the process from ending, and that is a failure. */
-const started: Target[] = [];
+const started: AsyncDisposable[] = [];
 
 async function embedded(
   version: ServerVersion,
@@ -29,7 +29,7 @@ async function embedded(
   options = {},
 ): Promise<Target> {
   const target = await embeddedTarget(version, way, options);
-  started.push(target);
+  started.push(target.embedded);
   return target;
 }
 
@@ -38,7 +38,7 @@ async function real(version: Version): Promise<Target> {
   const { servers } = server;
   const name = `ZooKeeper ${version}`;
   const target: Target = { name, version, servers, isOurs: true, server };
-  started.push(target);
+  started.push(server);
   return target;
 }
 
@@ -76,8 +76,5 @@ if (kind === "memory") {
 } else throw new Error(`Cannot test against "${kind} ${version}"`);
 
 after(async () => {
-  for (const { embedded, server } of started) {
-    await embedded?.close();
-    await server?.[Symbol.asyncDispose]();
-  }
+  for (const server of started) await server[Symbol.asyncDispose]();
 });

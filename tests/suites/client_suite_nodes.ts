@@ -10,7 +10,14 @@ import {
 } from "@std/assert";
 import { describe } from "@std/testing/bdd";
 import { permissions } from "../../protocol/mod.ts";
-import { assertRefused, isSince, tester, textOf, Wiretap } from "./tools.ts";
+import {
+  assertRefused,
+  isSince,
+  tester,
+  textOf,
+  until,
+  Wiretap,
+} from "./tools.ts";
 import type { Target } from "../targets.ts";
 
 export function nodesSuite(target: Target): void {
@@ -267,7 +274,8 @@ function otherTests(target: Target): void {
 
     const took = await zk.ping();
 
-    assert(took > 0 && took <= performance.now() - start, `${took} ms`);
+    // Not above 0: edge workers' clocks have whole milliseconds.
+    assert(took >= 0 && took <= performance.now() - start, `${took} ms`);
   });
 
   test("serverVersion() is what the server says", async ({ zk }) => {
@@ -294,7 +302,8 @@ function otherTests(target: Target): void {
 
     await zk.ping();
 
-    assert(environment.monotonic() > start);
+    // Edge workers' clocks have whole milliseconds.
+    await until("it passes", () => environment.monotonic() > start);
     assert(Math.abs(environment.wall() - Date.now()) < 1_000);
   });
 

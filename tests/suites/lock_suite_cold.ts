@@ -80,7 +80,7 @@ function endTests(target: Target): void {
     assertEquals(await zk.exists(path), null);
     assert(session !== 0n);
     if (target.embedded) {
-      assert(!target.embedded.sessions.includes(session));
+      assert(!(await target.embedded.sessions).includes(session));
     }
   });
 

@@ -268,7 +268,7 @@ function numberTests(target: Target): void {
     const warnings = warningsOf(zk);
     const lock = new SequentialLock(zk, `${root}/lock`);
     await zk.create(lock.path);
-    embedded.setCounter(lock.path, last - 1_000);
+    await embedded.setCounter(lock.path, last - 1_000);
 
     const held = await lock.acquire();
 
@@ -280,7 +280,7 @@ function numberTests(target: Target): void {
   test("refuses when they are used up, and leaves nothing (ZOOKEEPER-3249)", async ({ zk, root }) => {
     const lock = new SequentialLock(zk, `${root}/lock`);
     await zk.create(lock.path);
-    embedded.setCounter(lock.path, last);
+    await embedded.setCounter(lock.path, last);
 
     const error = await assertRejects(
       () => lock.acquire(),
@@ -295,7 +295,7 @@ function numberTests(target: Target): void {
   test("starts its numbers again when its directory was deleted", async ({ zk, root }) => {
     const lock = new SequentialLock(zk, `${root}/lock`);
     await zk.create(lock.path);
-    embedded.setCounter(lock.path, last);
+    await embedded.setCounter(lock.path, last);
     await assertRejects(() => lock.acquire(), SequenceExhaustedError);
     await until(
       "it can go",
