@@ -167,7 +167,8 @@ function caches(): string[] {
   ];
 }
 
-async function writableCache(): Promise<string> {
+/** The first of them that can be written to, made if need be. */
+export async function writableCache(): Promise<string> {
   let failure: unknown;
   for (const cache of caches()) {
     try {
