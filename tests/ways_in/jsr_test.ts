@@ -1,0 +1,73 @@
+// The library as JSR would have it: what is published is enough, and is clean.
+// Knows no registry: a dry run lists the files, and Deno takes a copy of them for the package.
+
+import { assertEquals, assertMatch } from "@std/assert";
+import { describe, it } from "@std/testing/bdd";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import {
+  assertTakesLock,
+  execute,
+  inProject,
+  library,
+  type Run,
+  succeed,
+  takeAndRelease,
+} from "./scratch.ts";
+
+const publish = [process.execPath, "publish", "--dry-run", "--allow-dirty"];
+
+/** What would be published, by path from the root. */
+function published({ errors }: Run): string[] {
+  return [...errors.matchAll(/^ +(file:\S+) \(/gm)]
+    .map(([, url]) => fileURLToPath(url).slice(library.length));
+}
+
+describe("deno publish --dry-run", () => {
+  it("has nothing to complain of, and takes no tests along", async () => {
+    const run = await execute(library, publish);
+
+    assertEquals(run.code, 0, run.errors);
+    assertMatch(run.errors, /Success/);
+    assertEquals(
+      /warning|error/i.test(run.errors.replaceAll(/\(.*\)|file:.*/g, "")),
+      false,
+      run.errors,
+    );
+    const strange = published(run).filter((path) =>
+      !/^(LICENSE|README\.md|deno\.json|(mod|(protocol|lock|testing)\/.*)\.ts)$/
+        .test(path)
+    );
+    assertEquals(strange, []);
+  });
+});
+
+describe("The files that would be published to JSR", () => {
+  it("take a lock and have ./testing, imported as jsr:@zklock/zklock", () =>
+    assertTakesLock(async (servers) => {
+      const paths = published(await execute(library, publish));
+      const files = {
+        "deno.json": JSON.stringify({
+          links: ["./zklock"],
+          imports: { "@zklock/zklock": "jsr:@zklock/zklock@^0.1.0" },
+        }),
+        "x.ts": `import { connect, SequentialLock } from "@zklock/zklock";
+import { TestServer } from "@zklock/zklock/testing";
+${takeAndRelease(servers)}await using own = await TestServer.start();
+await using client = await connect(own.servers);
+console.log(client.session.state);
+`,
+      };
+      return await inProject(files, async (folder) => {
+        for (const path of paths) {
+          await cp(join(library, path), join(folder, "zklock", path));
+        }
+        const run = [process.execPath, "run", "--check", "--allow-net"];
+        const output = await succeed(folder, [...run, "--no-prompt", "x.ts"]);
+        assertEquals(output.split("\n").at(-2), "connected");
+        return output;
+      });
+    }));
+});
