@@ -52,9 +52,10 @@ Bun.plugin({
       );
     }
     builder.onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
-      const [, namespace] = /^(https?):/.exec(importer) ?? [];
+      // Of an import() while the program runs, the importer has a slash in front.
+      const [, base, namespace] = /^\/?((https?):.*)/.exec(importer) ?? [];
       if (namespace === undefined) return undefined;
-      const { href } = new URL(path, importer);
+      const { href } = new URL(path, base);
       return { path: href.slice(namespace.length + 1), namespace };
     });
   },
