@@ -1,6 +1,6 @@
 // Makes what is not kept in the repository: the npm package, with compiled JavaScript and types, and the single file.
 // Must not decide what is public: deno.json and package.json say that.
-// By hand: deno run -A .ci/build.ts <folder>; called by tests/ways_in.
+// By hand: deno run -A .ci/build.ts <folder> [package | zklock.js]; called by tests/ways_in.
 
 import {
   cp,
@@ -178,21 +178,24 @@ function lateModules(esbuild: Esbuild): unknown {
   };
 }
 
-/** How big a text is, as a line. */
-export function sizeOf(text: string): string {
+/** How big a text is, as words. */
+function sizeOf(text: string): string {
   const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
   const bytes = new TextEncoder().encode(text);
-  return `${kB(bytes.length)}, ${
+  return `${kB(bytes.length)} (${
     kB(gzipSync(bytes, { level: 9 }).length)
-  } gzip`;
+  } gzip)`;
 }
 
-async function main(folder = "dist"): Promise<void> {
-  console.log(await buildPackage(folder));
+async function main(folder = "dist", only?: string): Promise<void> {
+  if (only !== "zklock.js") console.log(await buildPackage(folder));
+  if (only === "package") return;
   const { readable, minified } = await buildBundle();
   const file = join(folder, "zklock.js");
+  await mkdir(folder, { recursive: true });
   await writeFile(file, minified);
-  console.log(`${file}: ${sizeOf(minified)} (${sizeOf(readable)} unminified)`);
+  const sizes = `${sizeOf(minified)}; not minified ${sizeOf(readable)}`;
+  console.log(`${file}: ${sizes}`);
 }
 
-if (import.meta.main) await main(process.argv[2]);
+if (import.meta.main) await main(...process.argv.slice(2));
