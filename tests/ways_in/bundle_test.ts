@@ -8,10 +8,10 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import process from "node:process";
-import { pathToFileURL } from "node:url";
 import * as library from "../../mod.ts";
 import { run } from "../real/debian.ts";
 import { nodeProgram, nodeVersions, npmPackage } from "../real/npm.ts";
+import { importsOf } from "./imports.ts";
 import {
   assertTakesLock,
   bun,
@@ -153,41 +153,6 @@ const reply = await worker.dispatchFetch("http://worker/");
 process.stdout.write(await reply.text());
 await worker.dispose();
 `;
-
-interface Found {
-  /** The name, if it is written out. */
-  n?: string;
-  /** -1: not an import(). */
-  d: number;
-  s: number;
-  e: number;
-}
-
-interface Lexer {
-  init: Promise<void>;
-  parse(source: string): readonly [readonly Found[], unknown];
-}
-
-/** What a module imports: at once, and by import(). A name in a variable is looked up. */
-async function importsOf(
-  source: string,
-): Promise<{ fixed: string[]; late: string[] }> {
-  const folder = await npmPackage("es-module-lexer", "1.7.0");
-  const { href } = pathToFileURL(join(folder, "dist/lexer.js"));
-  const { init, parse }: Lexer = await import(href);
-  await init;
-  const fixed: string[] = [];
-  const late: string[] = [];
-  for (const { n, d, s, e } of parse(source)[0]) {
-    const written = source.slice(s, e);
-    // That is how transport/workers.ts hides the name from other bundlers.
-    const hidden = `${written}=["cloudflare","sockets"].join(":")`;
-    const name = n ??
-      (source.includes(hidden) ? "cloudflare:sockets" : `? ${written}`);
-    (d === -1 ? fixed : late).push(name);
-  }
-  return { fixed, late };
-}
 
 describe("zklock.js", () => {
   it("imports nothing but modules of the runtime, and those only when they are needed", async () => {
