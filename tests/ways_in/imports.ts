@@ -46,7 +46,10 @@ export async function importsOf(source: string): Promise<Imports> {
 }
 
 /** transport/workers.ts hides one name, so that bundlers for other runtimes do not look for it. */
-function nameIn(source: string, variable: string): string {
+function nameIn(source: string, expression: string): string {
+  // tsc puts names that it cannot read through a function.
+  const variable = expression
+    .replace(/^__rewriteRelativeImportExtension\((\w+)\)$/, "$1");
   const hidden = /^\w+$/.test(variable) && new RegExp(
     `\\b${variable} ?= ?\\["cloudflare", ?"sockets"\\]\\.join\\(":"\\)`,
   );
