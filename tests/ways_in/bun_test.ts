@@ -9,6 +9,7 @@ import {
   assertTakesLock,
   bun,
   execute,
+  executeHere,
   inProject,
   library,
   serve,
@@ -22,8 +23,8 @@ const git = ["git", "-c", "user.name=zklock", "-c", "user.email=zklock@test"];
 function inRepository<T>(use: (folder: string) => Promise<T>): Promise<T> {
   return inProject({}, async (folder) => {
     const listing = ["git", "ls-files", "-z", "-co", "--exclude-standard"];
-    const names = (await succeed(library, listing)).split("\0");
-    for (const name of names.filter((name) => name !== "")) {
+    const { output } = await executeHere(listing);
+    for (const name of output.split("\0").filter((name) => name !== "")) {
       const from = join(library, name);
       // Listed also when it is deleted and that is not committed.
       await cp(from, join(folder, name)).catch((error) => {

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import {
   assertTakesLock,
   execute,
+  executeHere,
   inProject,
   library,
   type Run,
@@ -18,6 +19,13 @@ import {
 } from "./scratch.ts";
 
 const publish = [process.execPath, "publish", "--dry-run", "--allow-dirty"];
+
+let running: Promise<Run> | undefined;
+
+/** What the dry run says of the library, asked once. */
+function dryRun(): Promise<Run> {
+  return running ??= executeHere(publish);
+}
 
 /** What would be published, by path from the root. */
 function published({ errors }: Run): string[] {
@@ -38,7 +46,7 @@ function complaints({ errors }: Run): string[] {
 
 describe("deno publish --dry-run", () => {
   it("has nothing to complain of, and takes no tests along", async () => {
-    const run = await execute(library, publish);
+    const run = await dryRun();
 
     assertEquals(run.code, 0, run.errors);
     assertMatch(run.errors, /Success/);
@@ -70,7 +78,7 @@ describe("The test of the dry run", () => {
 describe("The files that would be published to JSR", () => {
   it("take a lock and have ./testing, imported as jsr:@zklock/zklock", () =>
     assertTakesLock(async (servers) => {
-      const paths = published(await execute(library, publish));
+      const paths = published(await dryRun());
       const files = {
         "deno.json": JSON.stringify({
           links: ["./zklock"],

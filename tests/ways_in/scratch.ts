@@ -50,18 +50,19 @@ export async function keptFolder(): Promise<string> {
   return folder;
 }
 
-/** Runs a program in a project, with caches of its own there. */
+/** Runs a program in a project, with caches of its own: there, or elsewhere. */
 export function execute(
   folder: string,
   [program, ...words]: readonly string[],
+  caches: string = folder,
 ): Promise<Run> {
   const { PATH, HOME } = process.env;
   const env = {
     PATH,
     HOME,
     NO_COLOR: "1",
-    DENO_DIR: join(folder, ".deno"),
-    BUN_INSTALL_CACHE_DIR: join(folder, ".bun"),
+    DENO_DIR: join(caches, ".deno"),
+    BUN_INSTALL_CACHE_DIR: join(caches, ".bun"),
   };
   const options = { cwd: folder, env, timeout: 60_000 };
   return new Promise((resolve) =>
@@ -80,6 +81,11 @@ export async function succeed(
   const { code, output, errors } = await execute(folder, words);
   assertEquals(code, 0, `${words.join(" ")}:\n${output}\n${errors}`);
   return output;
+}
+
+/** Runs a program in the repository, and leaves nothing there. */
+export function executeHere(words: readonly string[]): Promise<Run> {
+  return inProject({}, (caches) => execute(library, words, caches));
 }
 
 /** How Bun is called: by its name where it is installed. */
