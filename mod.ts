@@ -1,4 +1,3 @@
-/// <reference lib="esnext.disposable" />
 // The public surface. No logic.
 
 /**

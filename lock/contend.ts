@@ -65,7 +65,11 @@ export async function contend(
 }
 
 /** Says that a waiter lost its place and enters again at the end. */
-export function warnOfRequeue(client: Client, path: string, cause: Error) {
+export function warnOfRequeue(
+  client: Client,
+  path: string,
+  cause: Error,
+): void {
   const message = `Entered the queue of ${path} again: ${cause.message}`;
   internalsOf(client).warn({ kind: "requeued", message, path, cause });
 }

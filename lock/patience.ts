@@ -88,7 +88,11 @@ export async function untilAnswered(
 }
 
 /** Says that a znode of ours stays behind; an error of any other kind says that it goes with its session. */
-export function warnOfOrphan(client: Client, path: string, cause: unknown) {
+export function warnOfOrphan(
+  client: Client,
+  path: string,
+  cause: unknown,
+): void {
   if (!(cause instanceof ServerError)) return;
   const message = `Cannot delete ${path}: ` +
     `it blocks others until this session ends`;

@@ -4,7 +4,7 @@
 
 import { specialXids } from "./codes.ts";
 import { ProtocolError } from "./errors.ts";
-import type { Reader, Type } from "./jute.ts";
+import type { Reader, Type, ValueOf } from "./jute.ts";
 import * as r from "./records.ts";
 
 /** One kind of request and what comes back. */
@@ -46,83 +46,132 @@ function write<Q, R>(
   return { name, code, request, reply, since, repeatable: false };
 }
 
-export const create = write("create", 1, r.CreateRequest, r.PathResponse);
-export const remove = write("delete", 2, r.PathVersionRequest, r.Empty);
-export const exists = read("exists", 3, r.PathWatchRequest, r.StatResponse);
-export const getData = read(
+export const create: Operation<
+  ValueOf<typeof r.CreateRequest>,
+  ValueOf<typeof r.PathResponse>
+> = write("create", 1, r.CreateRequest, r.PathResponse);
+export const remove: Operation<ValueOf<typeof r.PathVersionRequest>, null> =
+  write("delete", 2, r.PathVersionRequest, r.Empty);
+export const exists: Operation<
+  ValueOf<typeof r.PathWatchRequest>,
+  ValueOf<typeof r.StatResponse>
+> = read("exists", 3, r.PathWatchRequest, r.StatResponse);
+export const getData: Operation<
+  ValueOf<typeof r.PathWatchRequest>,
+  ValueOf<typeof r.GetDataResponse>
+> = read(
   "getData",
   4,
   r.PathWatchRequest,
   r.GetDataResponse,
 );
-export const setData = write("setData", 5, r.SetDataRequest, r.StatResponse);
-export const getAcl = read("getACL", 6, r.PathRequest, r.GetAclResponse);
-export const setAcl = write("setACL", 7, r.SetAclRequest, r.StatResponse);
-export const getChildren = read(
+export const setData: Operation<
+  ValueOf<typeof r.SetDataRequest>,
+  ValueOf<typeof r.StatResponse>
+> = write("setData", 5, r.SetDataRequest, r.StatResponse);
+export const getAcl: Operation<
+  ValueOf<typeof r.PathRequest>,
+  ValueOf<typeof r.GetAclResponse>
+> = read("getACL", 6, r.PathRequest, r.GetAclResponse);
+export const setAcl: Operation<
+  ValueOf<typeof r.SetAclRequest>,
+  ValueOf<typeof r.StatResponse>
+> = write("setACL", 7, r.SetAclRequest, r.StatResponse);
+export const getChildren: Operation<
+  ValueOf<typeof r.PathWatchRequest>,
+  ValueOf<typeof r.GetChildrenResponse>
+> = read(
   "getChildren",
   8,
   r.PathWatchRequest,
   r.GetChildrenResponse,
 );
-export const sync = read("sync", 9, r.PathRequest, r.PathResponse);
-export const getChildren2 = read(
+export const sync: Operation<
+  ValueOf<typeof r.PathRequest>,
+  ValueOf<typeof r.PathResponse>
+> = read("sync", 9, r.PathRequest, r.PathResponse);
+export const getChildren2: Operation<
+  ValueOf<typeof r.PathWatchRequest>,
+  ValueOf<typeof r.GetChildren2Response>
+> = read(
   "getChildren2",
   12,
   r.PathWatchRequest,
   r.GetChildren2Response,
 );
 /** Only inside a multi: standing alone, 3.9 refuses it and hangs up. */
-export const check = write("check", 13, r.PathVersionRequest, r.Empty);
-export const create2 = write(
+export const check: Operation<ValueOf<typeof r.PathVersionRequest>, null> =
+  write("check", 13, r.PathVersionRequest, r.Empty);
+export const create2: Operation<
+  ValueOf<typeof r.CreateRequest>,
+  ValueOf<typeof r.Create2Response>
+> = write(
   "create2",
   15,
   r.CreateRequest,
   r.Create2Response,
   "3.5",
 );
-export const reconfig = write(
+export const reconfig: Operation<
+  ValueOf<typeof r.ReconfigRequest>,
+  ValueOf<typeof r.GetDataResponse>
+> = write(
   "reconfig",
   16,
   r.ReconfigRequest,
   r.GetDataResponse,
   "3.5",
 );
-export const checkWatches = read(
-  "checkWatches",
-  17,
-  r.PathTypeRequest,
-  r.Empty,
-  "3.5",
-);
-export const removeWatches = read(
-  "removeWatches",
-  18,
-  r.PathTypeRequest,
-  r.Empty,
-  "3.5",
-);
-export const createContainer = write(
+export const checkWatches: Operation<ValueOf<typeof r.PathTypeRequest>, null> =
+  read(
+    "checkWatches",
+    17,
+    r.PathTypeRequest,
+    r.Empty,
+    "3.5",
+  );
+export const removeWatches: Operation<ValueOf<typeof r.PathTypeRequest>, null> =
+  read(
+    "removeWatches",
+    18,
+    r.PathTypeRequest,
+    r.Empty,
+    "3.5",
+  );
+export const createContainer: Operation<
+  ValueOf<typeof r.CreateRequest>,
+  ValueOf<typeof r.Create2Response>
+> = write(
   "createContainer",
   19,
   r.CreateRequest,
   r.Create2Response,
   "3.5",
 );
-export const createTtl = write(
+export const createTtl: Operation<
+  ValueOf<typeof r.CreateTtlRequest>,
+  ValueOf<typeof r.Create2Response>
+> = write(
   "createTTL",
   21,
   r.CreateTtlRequest,
   r.Create2Response,
   "3.5",
 );
-export const getEphemerals = read(
+export const getEphemerals: Operation<
+  ValueOf<typeof r.GetEphemeralsRequest>,
+  ValueOf<typeof r.GetEphemeralsResponse>
+> = read(
   "getEphemerals",
   103,
   r.GetEphemeralsRequest,
   r.GetEphemeralsResponse,
   "3.6",
 );
-export const getAllChildrenNumber = read(
+export const getAllChildrenNumber: Operation<
+  ValueOf<typeof r.PathRequest>,
+  ValueOf<typeof r.GetAllChildrenNumberResponse>
+> = read(
   "getAllChildrenNumber",
   104,
   r.PathRequest,
@@ -130,35 +179,49 @@ export const getAllChildrenNumber = read(
   "3.6",
 );
 /** Its reply has a body of four bytes, although nothing failed. */
-export const addWatch = read(
+export const addWatch: Operation<
+  ValueOf<typeof r.AddWatchRequest>,
+  ValueOf<typeof r.ErrorResponse>
+> = read(
   "addWatch",
   106,
   r.AddWatchRequest,
   r.ErrorResponse,
   "3.6",
 );
-export const whoAmI = read("whoAmI", 107, r.Empty, r.WhoAmIResponse, "3.7");
+export const whoAmI: Operation<null, ValueOf<typeof r.WhoAmIResponse>> = read(
+  "whoAmI",
+  107,
+  r.Empty,
+  r.WhoAmIResponse,
+  "3.7",
+);
 /** Leaving twice is as good as once. */
-export const closeSession = read("closeSession", -11, r.Empty, r.Empty);
+export const closeSession: Operation<null, null> = read(
+  "closeSession",
+  -11,
+  r.Empty,
+  r.Empty,
+);
 
 export const ping: Operation<null, null> = {
   ...read("ping", 11, r.Empty, r.Empty),
   xid: specialXids.ping,
 };
-export const auth = {
+export const auth: Operation<ValueOf<typeof r.AuthPacket>, null> = {
   ...read("auth", 100, r.AuthPacket, r.Empty),
   xid: specialXids.auth,
 };
 /** Numbered like any other, as the Java client does; nothing else is under way at that time. */
 export const sasl: Operation<
-  { token: Uint8Array | null },
-  { token: Uint8Array | null }
+  ValueOf<typeof r.SaslToken>,
+  ValueOf<typeof r.SaslToken>
 > = read("sasl", 102, r.SaslToken, r.SaslToken);
-export const setWatches = {
+export const setWatches: Operation<ValueOf<typeof r.SetWatches>, null> = {
   ...read("setWatches", 101, r.SetWatches, r.Empty),
   xid: specialXids.setWatches,
 };
-export const setWatches2 = {
+export const setWatches2: Operation<ValueOf<typeof r.SetWatches2>, null> = {
   ...read("setWatches2", 105, r.SetWatches2, r.Empty, "3.6"),
   xid: specialXids.setWatches,
 };

@@ -55,7 +55,16 @@ export const ClientInfo: Type<znode.ClientInfo> = record("ClientInfo", {
 
 // Connection and headers
 
-export const ConnectRequest = record("ConnectRequest", {
+export const ConnectRequest: Type<
+  {
+    protocolVersion: number;
+    lastZxidSeen: bigint;
+    timeOut: number;
+    sessionId: bigint;
+    passwd: Uint8Array | null;
+    readOnly: boolean | undefined;
+  }
+> = record("ConnectRequest", {
   protocolVersion: int,
   lastZxidSeen: long,
   timeOut: int,
@@ -64,7 +73,15 @@ export const ConnectRequest = record("ConnectRequest", {
   readOnly: trailing(boolean),
 });
 
-export const ConnectResponse = record("ConnectResponse", {
+export const ConnectResponse: Type<
+  {
+    protocolVersion: number;
+    timeOut: number;
+    sessionId: bigint;
+    passwd: Uint8Array | null;
+    readOnly: boolean | undefined;
+  }
+> = record("ConnectResponse", {
   protocolVersion: int,
   timeOut: int,
   sessionId: long,
@@ -72,34 +89,45 @@ export const ConnectResponse = record("ConnectResponse", {
   readOnly: trailing(boolean),
 });
 
-export const RequestHeader = record("RequestHeader", { xid: int, type: int });
+export const RequestHeader: Type<{ xid: number; type: number }> = record(
+  "RequestHeader",
+  { xid: int, type: int },
+);
 
-export const ReplyHeader = record("ReplyHeader", {
-  xid: int,
-  zxid: long,
-  err: int,
-});
+export const ReplyHeader: Type<{ xid: number; zxid: bigint; err: number }> =
+  record("ReplyHeader", {
+    xid: int,
+    zxid: long,
+    err: int,
+  });
 
-export const MultiHeader = record("MultiHeader", {
-  type: int,
-  done: boolean,
-  err: int,
-});
+export const MultiHeader: Type<{ type: number; done: boolean; err: number }> =
+  record("MultiHeader", {
+    type: int,
+    done: boolean,
+    err: int,
+  });
 
-export const AuthPacket = record("AuthPacket", {
+export const AuthPacket: Type<
+  { type: number; scheme: string; auth: Uint8Array | null }
+> = record("AuthPacket", {
   type: int,
   scheme: ustring,
   auth: buffer,
 });
 
 /** GetSASLRequest and SetSASLResponse: the same both ways. */
-export const SaslToken = record("SaslToken", { token: buffer });
+export const SaslToken: Type<{ token: Uint8Array | null }> = record(
+  "SaslToken",
+  { token: buffer },
+);
 
-export const WatcherEvent = record("WatcherEvent", {
-  type: int,
-  state: int,
-  path: ustring,
-});
+export const WatcherEvent: Type<{ type: number; state: number; path: string }> =
+  record("WatcherEvent", {
+    type: int,
+    state: int,
+    path: ustring,
+  });
 
 // Requests
 
@@ -109,31 +137,55 @@ export const Empty: Type<null> = {
   read: () => null,
 };
 
-export const PathRequest = record("PathRequest", { path: ustring });
-
-export const PathWatchRequest = record("PathWatchRequest", {
+export const PathRequest: Type<{ path: string }> = record("PathRequest", {
   path: ustring,
-  watch: boolean,
 });
 
-export const PathVersionRequest = record("PathVersionRequest", {
-  path: ustring,
-  version: int,
-});
+export const PathWatchRequest: Type<{ path: string; watch: boolean }> = record(
+  "PathWatchRequest",
+  {
+    path: ustring,
+    watch: boolean,
+  },
+);
 
-export const PathTypeRequest = record("PathTypeRequest", {
-  path: ustring,
-  type: int,
-});
+export const PathVersionRequest: Type<{ path: string; version: number }> =
+  record("PathVersionRequest", {
+    path: ustring,
+    version: int,
+  });
 
-export const CreateRequest = record("CreateRequest", {
+export const PathTypeRequest: Type<{ path: string; type: number }> = record(
+  "PathTypeRequest",
+  {
+    path: ustring,
+    type: int,
+  },
+);
+
+export const CreateRequest: Type<
+  {
+    path: string;
+    data: Uint8Array | null;
+    acl: readonly znode.Acl[];
+    flags: number;
+  }
+> = record("CreateRequest", {
   path: ustring,
   data: buffer,
   acl: vector(Acl),
   flags: int,
 });
 
-export const CreateTtlRequest = record("CreateTTLRequest", {
+export const CreateTtlRequest: Type<
+  {
+    path: string;
+    data: Uint8Array | null;
+    acl: readonly znode.Acl[];
+    flags: number;
+    ttl: bigint;
+  }
+> = record("CreateTTLRequest", {
   path: ustring,
   data: buffer,
   acl: vector(Acl),
@@ -141,31 +193,54 @@ export const CreateTtlRequest = record("CreateTTLRequest", {
   ttl: long,
 });
 
-export const SetDataRequest = record("SetDataRequest", {
+export const SetDataRequest: Type<
+  { path: string; data: Uint8Array | null; version: number }
+> = record("SetDataRequest", {
   path: ustring,
   data: buffer,
   version: int,
 });
 
-export const SetAclRequest = record("SetACLRequest", {
+export const SetAclRequest: Type<
+  { path: string; acl: readonly znode.Acl[]; version: number }
+> = record("SetACLRequest", {
   path: ustring,
   acl: vector(Acl),
   version: int,
 });
 
-export const AddWatchRequest = record("AddWatchRequest", {
-  path: ustring,
-  mode: int,
-});
+export const AddWatchRequest: Type<{ path: string; mode: number }> = record(
+  "AddWatchRequest",
+  {
+    path: ustring,
+    mode: int,
+  },
+);
 
-export const SetWatches = record("SetWatches", {
+export const SetWatches: Type<
+  {
+    relativeZxid: bigint;
+    dataWatches: readonly string[];
+    existWatches: readonly string[];
+    childWatches: readonly string[];
+  }
+> = record("SetWatches", {
   relativeZxid: long,
   dataWatches: vector(ustring),
   existWatches: vector(ustring),
   childWatches: vector(ustring),
 });
 
-export const SetWatches2 = record("SetWatches2", {
+export const SetWatches2: Type<
+  {
+    relativeZxid: bigint;
+    dataWatches: readonly string[];
+    existWatches: readonly string[];
+    childWatches: readonly string[];
+    persistentWatches: readonly string[];
+    persistentRecursiveWatches: readonly string[];
+  }
+> = record("SetWatches2", {
   relativeZxid: long,
   dataWatches: vector(ustring),
   existWatches: vector(ustring),
@@ -174,11 +249,21 @@ export const SetWatches2 = record("SetWatches2", {
   persistentRecursiveWatches: vector(ustring),
 });
 
-export const GetEphemeralsRequest = record("GetEphemeralsRequest", {
-  prefixPath: ustring,
-});
+export const GetEphemeralsRequest: Type<{ prefixPath: string }> = record(
+  "GetEphemeralsRequest",
+  {
+    prefixPath: ustring,
+  },
+);
 
-export const ReconfigRequest = record("ReconfigRequest", {
+export const ReconfigRequest: Type<
+  {
+    joiningServers: string | null;
+    leavingServers: string | null;
+    newMembers: string | null;
+    curConfigId: bigint;
+  }
+> = record("ReconfigRequest", {
   joiningServers: nullableUstring,
   leavingServers: nullableUstring,
   newMembers: nullableUstring,
@@ -187,45 +272,64 @@ export const ReconfigRequest = record("ReconfigRequest", {
 
 // Replies
 
-export const PathResponse = record("PathResponse", { path: ustring });
-
-export const StatResponse = record("StatResponse", { stat: Stat });
-
-export const Create2Response = record("Create2Response", {
+export const PathResponse: Type<{ path: string }> = record("PathResponse", {
   path: ustring,
+});
+
+export const StatResponse: Type<{ stat: znode.Stat }> = record("StatResponse", {
   stat: Stat,
 });
 
-export const GetDataResponse = record("GetDataResponse", {
+export const Create2Response: Type<{ path: string; stat: znode.Stat }> = record(
+  "Create2Response",
+  {
+    path: ustring,
+    stat: Stat,
+  },
+);
+
+export const GetDataResponse: Type<
+  { data: Uint8Array | null; stat: znode.Stat }
+> = record("GetDataResponse", {
   data: buffer,
   stat: Stat,
 });
 
-export const GetAclResponse = record("GetACLResponse", {
+export const GetAclResponse: Type<
+  { acl: readonly znode.Acl[]; stat: znode.Stat }
+> = record("GetACLResponse", {
   acl: vector(Acl),
   stat: Stat,
 });
 
-export const GetChildrenResponse = record("GetChildrenResponse", {
-  children: vector(ustring),
-});
+export const GetChildrenResponse: Type<{ children: readonly string[] }> =
+  record("GetChildrenResponse", {
+    children: vector(ustring),
+  });
 
-export const GetChildren2Response = record("GetChildren2Response", {
+export const GetChildren2Response: Type<
+  { children: readonly string[]; stat: znode.Stat }
+> = record("GetChildren2Response", {
   children: vector(ustring),
   stat: Stat,
 });
 
-export const GetAllChildrenNumberResponse = record(
-  "GetAllChildrenNumberResponse",
-  { totalNumber: int },
-);
+export const GetAllChildrenNumberResponse: Type<{ totalNumber: number }> =
+  record(
+    "GetAllChildrenNumberResponse",
+    { totalNumber: int },
+  );
 
-export const GetEphemeralsResponse = record("GetEphemeralsResponse", {
-  ephemerals: vector(ustring),
+export const GetEphemeralsResponse: Type<{ ephemerals: readonly string[] }> =
+  record("GetEphemeralsResponse", {
+    ephemerals: vector(ustring),
+  });
+
+export const WhoAmIResponse: Type<{ clientInfo: readonly znode.ClientInfo[] }> =
+  record("WhoAmIResponse", {
+    clientInfo: vector(ClientInfo),
+  });
+
+export const ErrorResponse: Type<{ err: number }> = record("ErrorResponse", {
+  err: int,
 });
-
-export const WhoAmIResponse = record("WhoAmIResponse", {
-  clientInfo: vector(ClientInfo),
-});
-
-export const ErrorResponse = record("ErrorResponse", { err: int });

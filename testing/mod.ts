@@ -1,4 +1,3 @@
-/// <reference lib="esnext.disposable" />
 // What tests of users import: @zklock/zklock/testing.
 // No logic.
 

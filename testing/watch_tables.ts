@@ -19,7 +19,7 @@ export interface Watcher {
 export const modes = { standard: 1, persistent: 2, recursive: 4 } as const;
 
 /** Types of watch that a client may ask about or remove, by their number. */
-export const watcherTypes = [
+export const watcherTypes: readonly string[] = [
   "none",
   "children",
   "data",

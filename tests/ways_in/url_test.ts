@@ -4,80 +4,17 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { defaultTarget } from "../targets.ts";
+import { execute, inProject, type Run, serve } from "./scratch.ts";
 
 const target = await defaultTarget();
-const library = fileURLToPath(new URL("../../", import.meta.url));
-
-/** The sources, as plain text, as a code hosting site would serve them. */
-interface Site {
-  url: string;
-  /** Paths that were asked for. */
-  asked: string[];
-  close(): Promise<void>;
-}
-
-function serve(): Promise<Site> {
-  const asked: string[] = [];
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url!, "http://localhost");
-    asked.push(pathname);
-    try {
-      const text = await readFile(join(library, pathname));
-      response.setHeader("content-type", "text/plain; charset=utf-8");
-      response.end(text);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      const close = () =>
-        new Promise<void>((done) => {
-          server.close(() => done());
-          server.closeAllConnections();
-        });
-      resolve({ url: `http://127.0.0.1:${port}`, asked, close });
-    });
-  });
-}
-
-interface Run {
-  code: number | null;
-  output: string;
-  errors: string;
-}
-
 /** Runs deno in a folder that has nothing but one program, with a cache that has nothing. */
-async function runAlone(
-  program: string,
-  flags: readonly string[],
-): Promise<Run> {
-  const folder = await mkdtemp(join(tmpdir(), "zklock-url-"));
-  const cache = await mkdtemp(join(tmpdir(), "zklock-cache-"));
-  const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, DENO_DIR: cache, NO_COLOR: "1" };
-  try {
-    await writeFile(join(folder, "x.ts"), program);
-    return await new Promise((resolve) => {
-      const options = { cwd: folder, env, timeout: 60_000 };
-      const words = [...flags, "x.ts"];
-      execFile(process.execPath, words, options, (error, output, errors) => {
-        const code = error === null ? 0 : Number(error.code ?? -1);
-        resolve({ code, output, errors });
-      });
-    });
-  } finally {
-    for (const left of [folder, cache]) await rm(left, { recursive: true });
-  }
+function runAlone(program: string, flags: readonly string[]): Promise<Run> {
+  return inProject(
+    { "x.ts": program },
+    (folder) => execute(folder, [process.execPath, ...flags, "x.ts"]),
+  );
 }
 
 describe("mod.ts imported by URL", () => {
