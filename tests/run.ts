@@ -11,6 +11,7 @@ import { spawn } from "node:child_process";
 import { install, InstallError, versions } from "./real/install.ts";
 import { runBun } from "./runtimes/bun.ts";
 import { countOf, resultsIn } from "./runtimes/junit.ts";
+import { runWorkers } from "./runtimes/workers.ts";
 import { runNode } from "./runtimes/node.ts";
 import type { Row } from "./runtimes/row.ts";
 import { merged, rowsOf, tableOf, totalOf } from "./runtimes/table.ts";
@@ -75,7 +76,20 @@ const parts: Part[] = [
     against: "real",
   },
   { name: "auth", paths: ["tests/auth"], minutes: 1, against: "real" },
-  { name: "ways in", paths: ["tests/ways_in"], minutes: 1, against: "real" },
+  { name: "ways in", paths: ["tests/ways_in"], minutes: 2, against: "real" },
+  {
+    name: "edge workers",
+    paths: [
+      "tests/runtimes/workers_examples_test.ts",
+      "tests/runtimes/workers_limits_test.ts",
+      "tests/runtimes/workers_tls_test.ts",
+      "tests/runtimes/workers_tls_real_test.ts",
+      "tests/runtimes/workers_transport_test.ts",
+    ],
+    minutes: 1,
+    against: "real",
+  },
+  { name: "workerd", elsewhere: runWorkers, minutes: 2, against: "real" },
   { name: "node", elsewhere: runNode, minutes: 3, against: "real" },
   { name: "bun", elsewhere: runBun, minutes: 1, against: "real" },
 ];

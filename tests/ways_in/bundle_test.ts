@@ -3,7 +3,6 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { describe, it } from "@std/testing/bdd";
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -129,8 +128,6 @@ export default {
 };
 `;
 
-const hasWorkers = existsSync(join(root, "protocol/transport/workers.ts"));
-
 const inWorker = (miniflare: string, servers: string) =>
   `import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -146,7 +143,7 @@ const worker = new Miniflare({
   ],
   modulesRoot: "/",
   compatibilityDate: "2026-04-01",
-  compatibilityFlags: ${JSON.stringify(hasWorkers ? [] : ["nodejs_compat"])},
+  compatibilityFlags: ${JSON.stringify([])},
   host: "127.0.0.1",
 });
 const reply = await worker.dispatchFetch("http://worker/");
