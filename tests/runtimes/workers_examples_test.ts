@@ -109,7 +109,6 @@ async function example(
 ): Promise<AsyncDisposable & { ask(method: string): Promise<unknown> }> {
   const worker: Worker = await startWorker({
     code: await bundle(path),
-    compatibilityFlags: ["nodejs_compat"],
     bindings: { ZOOKEEPER: servers },
     durableObjects: path.includes("durable")
       ? { SESSION: "ZooKeeperSession" }
