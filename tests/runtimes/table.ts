@@ -5,8 +5,8 @@
 import { type Count, countOf, type Result } from "./junit.ts";
 import type { Row } from "./row.ts";
 
-/** As targets are called; what comes before the first ">" of a test's name. */
-const target = /^(?:Embedded|ZooKeeper) [^>]*?(?= >|$)/;
+/** As targets are called, at the beginning of a test's name. */
+const target = /^(?:Embedded|ZooKeeper) [\d.]+(?:, [^>:]+?)?(?= >|:)/;
 const ownServers = "no server, or one of their own";
 
 /** A row for each target that the names of tests begin with. */
