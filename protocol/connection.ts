@@ -374,10 +374,15 @@ function isReset(error: Error): boolean {
   return code === "ECONNRESET" || code === "EPIPE";
 }
 
-/** The runtime keeps us from it: Deno without --allow-net (older: PermissionDenied), Node with --permission. */
+/**
+ * The runtime keeps us from it: Deno without --allow-net (older: PermissionDenied;
+ * where a name is looked up: EPERM, measured), Node with --permission.
+ */
 function isForbidden(error: Error): boolean {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
   return error.name === "NotCapable" || error.name === "PermissionDenied" ||
-    (error as { code?: unknown }).code === "ERR_ACCESS_DENIED";
+    code === "ERR_ACCESS_DENIED" ||
+    code === "EPERM" && syscall === "getaddrinfo";
 }
 
 function isHopeless(error: Error): boolean {

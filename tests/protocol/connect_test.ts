@@ -173,6 +173,26 @@ describe("connect()", () => {
   );
 
   it(
+    "rejects at once if the runtime does not permit to look up a name, as Deno has it",
+    inWorld(1, async ({ connected, time }) => {
+      const denied = Object.assign(
+        new Error("getaddrinfo EPERM zk0"),
+        { code: "EPERM", syscall: "getaddrinfo" },
+      );
+      const transport: Transport = () => Promise.reject(denied);
+      const since = time.monotonic();
+
+      const error = await assertRejects(
+        () => connected({ transport }),
+        ConnectionLossError,
+        "Cannot connect: no permission: getaddrinfo EPERM zk0",
+      );
+
+      assertEquals([error.cause, time.monotonic()], [denied, since]);
+    }),
+  );
+
+  it(
     "says of every server why not, when time is up",
     inWorld(2, async ({ connected, ensemble }) => {
       for (const server of ensemble.servers) server.reception = "refuse";
